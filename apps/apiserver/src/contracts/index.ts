@@ -1,0 +1,5 @@
+export * from './access';
+export * from './admission';
+export * from './request';
+export * from './store';
+export * from './strategy';

@@ -1,0 +1,45 @@
+import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
+import type { TraceParent } from '@tinkernetes/component-base';
+
+export interface StoredList<T> {
+  items: readonly T[];
+  resourceVersion: string;
+}
+export interface WriteInfo {
+  trace?: TraceParent;
+  dryRun?: boolean;
+}
+
+/**
+ * The generic registry as the apiserver's own parts (admission plugins, authorizers, token issuer, bootstrap,
+ * subresource handlers) use it: decoded, defaulted, deep-frozen objects. Reads come from the watch cache.
+ */
+export interface ResourceStore<T extends KubeObject = KubeObject> {
+  readonly descriptor: ResourceDescriptor<T>;
+  /** From the watch cache; throws StatusError NotFound. */
+  get(name: string, namespace?: string): Promise<T>;
+  /** As `get`, undefined instead of NotFound, synchronously, from the watch cache as it is now. */
+  peek(name: string, namespace?: string): T | undefined;
+  list(namespace?: string): readonly T[];
+  /** Straight to storage, past admission but through the strategy (defaults, validation). */
+  create(object: T, info?: WriteInfo): Promise<T>;
+  /** Read, change, guarded write, repeated on conflict. `change` returns undefined to leave things as they are. */
+  modify(
+    name: string,
+    namespace: string | undefined,
+    change: (current: T) => T | undefined,
+    info?: WriteInfo,
+  ): Promise<T>;
+  delete(name: string, namespace?: string): Promise<void>;
+  /** Called for each change that the watch cache sees, after it has been applied there. Returns an unsubscribe. */
+  onChange(
+    listener: (event: { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T; old?: T }) => void,
+  ): () => void;
+}
+
+/** All stores of the server, built-in and custom. */
+export interface StoreRegistry {
+  for<T extends KubeObject>(descriptor: ResourceDescriptor<T>): ResourceStore<T>;
+  /** undefined when no such resource is served. */
+  find(group: string, resource: string): ResourceStore | undefined;
+}

@@ -1,0 +1,80 @@
+import type { KubeObject, StatusCause } from '@tinkernetes/api';
+import type { ApiRequest, UserInfo } from './request';
+
+/** A field that breaks a rule; rendered as upstream words it (`spec.replicas: Invalid value: -1: must be …`). */
+export interface FieldError {
+  readonly reason:
+    | 'FieldValueRequired'
+    | 'FieldValueInvalid'
+    | 'FieldValueNotSupported'
+    | 'FieldValueDuplicate'
+    | 'FieldValueForbidden'
+    | 'FieldValueNotFound'
+    | 'FieldValueTooLong'
+    | 'FieldValueTooMany'
+    | 'FieldValueTypeInvalid'
+    | 'InternalError';
+  /** `spec.containers[0].name` */
+  readonly field: string;
+  /** Without the field: `Required value`, `Invalid value: "x": must …`. */
+  readonly message: string;
+}
+export type FieldErrors = readonly FieldError[];
+export const toCause = (e: FieldError): StatusCause => ({
+  reason: e.reason,
+  message: e.message,
+  field: e.field,
+});
+
+export interface StrategyContext {
+  readonly user: UserInfo;
+  readonly namespace: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  warn(message: string): void;
+}
+
+/**
+ * What is special about a kind; the generic registry does the rest. All functions are pure: they get frozen objects
+ * and return new ones (or the same). One strategy.ts a kind: apps/apiserver/src/registry/<group>/<kind>/strategy.ts.
+ */
+export interface Strategy<T extends KubeObject = KubeObject> {
+  /** Fills in defaults, on every decode of a request and of stored bytes. Static schema defaults are done already. */
+  readonly default?: (object: T) => T;
+  /** Drops what a create may not set (status) and sets what the server decides. */
+  readonly prepareForCreate?: (object: T, context: StrategyContext) => T;
+  readonly validate?: (object: T, context: StrategyContext) => FieldErrors;
+  readonly prepareForUpdate?: (object: T, old: T, context: StrategyContext) => T;
+  readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldErrors;
+  readonly prepareForStatusUpdate?: (object: T, old: T, context: StrategyContext) => T;
+  readonly validateStatusUpdate?: (object: T, old: T, context: StrategyContext) => FieldErrors;
+  readonly warnings?: (object: T, old: T | undefined) => readonly string[];
+  /** Fields for `fieldSelector` besides metadata.name and metadata.namespace; unknown ones are a 400. */
+  readonly selectableFields?: (object: T) => Readonly<Record<string, string>>;
+  readonly selectableFieldNames?: readonly string[];
+  /** `metadata.generation` is kept and counts up when anything but metadata and status changes. Default: has status subresource. */
+  readonly hasGeneration?: boolean;
+  /** Update without resourceVersion allowed (most kinds), create on update allowed (leases …). */
+  readonly allowUnconditionalUpdate?: boolean;
+  readonly allowCreateOnUpdate?: boolean;
+  /** Seconds that a DELETE without gracePeriodSeconds grants; undefined: kind has no graceful deletion. */
+  readonly graceful?: (object: T, requestedSeconds: number | undefined) => number;
+  /** Finalizers that a create sets (Namespace's are in spec). */
+  readonly ttlSeconds?: (object: T) => number | undefined;
+  /** Cells after the metadata for the Table rendering, in the order of table-columns.json. */
+  readonly tableCells?: (object: T, now: number) => readonly unknown[];
+}
+
+/** Allocations and other effects around a write that pure strategies cannot do (cluster IPs, node ports, quotas). */
+export interface WriteHooks<T extends KubeObject = KubeObject> {
+  /** Before validation of a create/update. The returned `release` is called when the write fails. */
+  begin?(
+    object: T,
+    old: T | undefined,
+    request: { dryRun: boolean },
+  ): Promise<{ object: T; release(): void }>;
+  afterDelete?(object: T): void;
+}
+
+/** Handler for `connect` subresources and other special endpoints (log, exec, token, eviction, binding …). */
+export type SubresourceHandler = (request: ApiRequest) => Promise<void>;

@@ -1,0 +1,137 @@
+import nx from '@nx/eslint-plugin';
+import importX from 'eslint-plugin-import-x';
+import globals from 'globals';
+import tseslint from 'typescript-eslint';
+
+/** Who may import whom (docs/map.md has the picture). Deny by default: a layer sees only what is listed. */
+const layers = {
+  api: [],
+  base: [],
+  apimachinery: ['api', 'base'],
+  client: ['api', 'base', 'apimachinery'],
+  informers: ['api', 'base', 'apimachinery', 'client'],
+  workqueue: ['base'],
+  controller: ['api', 'base', 'apimachinery', 'client', 'informers', 'workqueue'],
+  storage: ['base'],
+  streaming: ['base'],
+  cri: ['base'],
+  cni: ['base'],
+  vnet: ['base'],
+  testing: [
+    'api',
+    'base',
+    'apimachinery',
+    'client',
+    'informers',
+    'workqueue',
+    'controller',
+    'storage',
+    'streaming',
+    'cri',
+    'cni',
+    'vnet',
+    'app',
+  ],
+  app: [
+    'api',
+    'base',
+    'apimachinery',
+    'client',
+    'informers',
+    'workqueue',
+    'controller',
+    'storage',
+    'streaming',
+    'cri',
+    'cni',
+    'vnet',
+  ],
+};
+
+const planes = {
+  control: ['control', 'shared'],
+  node: ['node', 'network', 'shared'],
+  network: ['network', 'shared'],
+};
+
+export default tseslint.config(
+  {
+    ignores: [
+      '**/node_modules',
+      '**/dist',
+      '**/generated',
+      'coverage',
+      '.nx',
+      '.tinkernetes',
+      'test/clients',
+      'libs/api/facts',
+    ],
+  },
+  {
+    files: ['**/*.ts'],
+    extends: [...tseslint.configs.recommended],
+    plugins: { '@nx': nx, 'import-x': importX },
+    languageOptions: {
+      globals: globals.node,
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      '@nx/enforce-module-boundaries': [
+        'error',
+        {
+          enforceBuildableLibDependency: false,
+          allow: [],
+          depConstraints: [
+            ...Object.entries(layers).map(([layer, may]) => ({
+              sourceTag: `layer:${layer}`,
+              onlyDependOnLibsWithTags: [`layer:${layer}`, ...may.map((l) => `layer:${l}`)],
+            })),
+            ...Object.entries(planes).map(([plane, may]) => ({
+              sourceTag: `plane:${plane}`,
+              onlyDependOnLibsWithTags: may.map((p) => `plane:${p}`),
+            })),
+            { sourceTag: 'type:app', onlyDependOnLibsWithTags: ['type:lib'] },
+            { sourceTag: 'type:lib', onlyDependOnLibsWithTags: ['type:lib', 'type:app'] },
+            { sourceTag: 'type:launcher', onlyDependOnLibsWithTags: ['type:lib', 'type:app'] },
+          ],
+        },
+      ],
+      '@typescript-eslint/consistent-type-imports': ['error', { disallowTypeAnnotations: false }],
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: false }],
+      '@typescript-eslint/no-non-null-assertion': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      'import-x/no-cycle': ['error', { maxDepth: 8 }],
+      'max-params': ['warn', 4],
+      'no-empty': ['error', { allowEmptyCatch: false }],
+      'no-restricted-globals': [
+        'error',
+        ...['setTimeout', 'setInterval'].map((name) => ({
+          name,
+          message: 'Use the injected Clock (libs/component-base).',
+        })),
+      ],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: 'Use the injected Clock.' },
+        { object: 'Math', property: 'random', message: 'Use the injected Random.' },
+      ],
+    },
+  },
+  {
+    files: [
+      'libs/component-base/**/*.ts',
+      '**/*.test.ts',
+      'test/**/*.ts',
+      'examples/**/*.ts',
+      'tools/**/*.ts',
+    ],
+    rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off', 'max-params': 'off' },
+  },
+  { files: ['**/*.mjs', '**/*.cjs'], languageOptions: { globals: globals.node } },
+);

@@ -1,0 +1,62 @@
+/** An OpenAPI v3 schema as Kubernetes uses it; `$ref` is `#/<full schema name>`. */
+export interface OpenAPISchema {
+  type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
+  format?: string;
+  description?: string;
+  default?: unknown;
+  enum?: string[];
+  required?: string[];
+  properties?: Record<string, OpenAPISchema>;
+  additionalProperties?: OpenAPISchema;
+  items?: OpenAPISchema;
+  $ref?: string;
+  allOf?: OpenAPISchema[];
+  oneOf?: OpenAPISchema[];
+  'x-kubernetes-group-version-kind'?: Array<{ group: string; version: string; kind: string }>;
+  'x-kubernetes-patch-strategy'?: string;
+  'x-kubernetes-patch-merge-key'?: string;
+  'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
+  'x-kubernetes-list-map-keys'?: string[];
+  'x-kubernetes-map-type'?: 'atomic' | 'granular';
+  'x-kubernetes-unions'?: Array<{
+    discriminator?: string;
+    'fields-to-discriminateBy': Record<string, string>;
+  }>;
+}
+export type SchemaFacts = Record<string, OpenAPISchema>;
+
+export interface APIResourceFact {
+  name: string;
+  singularName: string;
+  namespaced: boolean;
+  kind: string;
+  group?: string;
+  version?: string;
+  verbs: string[];
+  shortNames?: string[];
+  categories?: string[];
+  storageVersionHash?: string;
+}
+/** Discovery documents by path. `/api` and `/apis` have other shapes than `/api/v1` and `/apis/{group}/{version}`. */
+export type DiscoveryFacts = Record<
+  string,
+  { kind: string; groupVersion?: string; resources?: APIResourceFact[]; [key: string]: unknown }
+>;
+export type AggregatedDiscoveryFacts = {
+  apiVersion: string;
+  kind: string;
+  items: unknown[];
+  [key: string]: unknown;
+};
+export interface TableColumnFact {
+  name: string;
+  type: string;
+  format: string;
+  priority: number;
+}
+/** Table columns by list path without a namespace, e.g. `/api/v1/pods`. */
+export type TableColumnFacts = Record<string, TableColumnFact[]>;
+/** Message (full protobuf name) → field → [number, type]. */
+export type ProtobufFacts = Record<string, Record<string, [number, string]>>;
+/** Objects that a fresh control plane creates, by lower-case plural resource. */
+export type BootstrapFacts = Record<string, Array<import('./resource-descriptor').KubeObject>>;

@@ -1,0 +1,10 @@
+export type * from './generated/types';
+export * from './generated/resources';
+export * from './resource-descriptor';
+export type * from './fact-types';
+export { loadSchemas } from './generated/schemas';
+export { loadDiscovery } from './generated/discovery';
+export { loadAggregatedDiscovery } from './generated/discovery-aggregated';
+export { loadTableColumns } from './generated/table-columns';
+export { loadProtobufFields } from './generated/protobuf-fields';
+export { loadBootstrapObjects } from './generated/bootstrap-objects';

@@ -1,0 +1,2 @@
+export * from './object-key';
+export * from './status-error';

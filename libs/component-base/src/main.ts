@@ -1,0 +1,87 @@
+import { realClock } from './clock';
+import { parseFlags, usage, UsageError, type FlagSpec, type FlagValues } from './flags';
+import { createLogger } from './logger';
+import { createMetrics } from './prometheus';
+import { realRandom } from './random';
+import type { Run, RunContext } from './run-context';
+import { createStepTracer } from './step-tracer';
+
+export interface MainOptions<S extends Record<string, FlagSpec>, O> {
+  /** Upstream's name: `kube-apiserver`, `kubelet`. */
+  component: string;
+  description: string;
+  flags: S;
+  /** Turns flags into the component's options; throws UsageError where they contradict each other. */
+  options(flags: FlagValues<S>): O;
+  run: Run<O>;
+}
+
+/** Flags that every component has. */
+export const commonFlags = {
+  v: {
+    type: 'number',
+    default: 0,
+    min: 0,
+    max: 10,
+    help: 'Log verbosity, as klog: 0 decisions, 3 and more details',
+  },
+  help: { type: 'boolean', default: false, help: 'Show this text' },
+} as const satisfies Record<string, FlagSpec>;
+
+/**
+ * A component's process: parses flags, runs it, stops it on SIGINT and SIGTERM. Tells a parent process over IPC
+ * (`{ type: 'ready', info }`) when it serves. Exit codes: 0 stopped, 1 failed, 2 wrong usage.
+ */
+export async function runMain<S extends Record<string, FlagSpec>, O>(
+  main: MainOptions<S, O>,
+  argv = process.argv.slice(2),
+): Promise<void> {
+  const specs = { ...main.flags, ...commonFlags };
+  let options: O;
+  let verbosity: number;
+  try {
+    const flags = parseFlags(specs, argv);
+    if (flags.help) {
+      process.stdout.write(usage(main.component, main.description, specs));
+      return;
+    }
+    verbosity = flags.v as number;
+    options = main.options(flags as unknown as FlagValues<S>);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`${main.component}: ${error.message}\n`);
+    process.exitCode = 2;
+    return;
+  }
+  const controller = new AbortController();
+  const stop = () => controller.abort(new Error('stopped by signal'));
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+  // A component outlives no launcher: without one nobody would stop it.
+  if (process.connected) process.once('disconnect', stop);
+  const logger = createLogger({ component: main.component, verbosity });
+  const context: RunContext = {
+    signal: controller.signal,
+    clock: realClock,
+    random: realRandom,
+    logger,
+    metrics: createMetrics(),
+    tracer: createStepTracer({ component: main.component }),
+    ready: (info = {}) => process.send?.({ type: 'ready', info }),
+  };
+  try {
+    await main.run(options, context);
+  } catch (error) {
+    if (!controller.signal.aborted) {
+      process.exitCode = error instanceof UsageError ? 2 : 1;
+      logger.error({ err: error }, error instanceof Error ? error.message : String(error));
+      process.send?.({
+        type: 'failed',
+        message: error instanceof Error ? error.message : String(error),
+        exitCode: process.exitCode,
+      });
+    }
+  } finally {
+    if (process.connected) process.disconnect();
+  }
+}

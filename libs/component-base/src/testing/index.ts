@@ -1,0 +1,4 @@
+export { VirtualClock } from './virtual-clock';
+export { SeededRandom } from './seeded-random';
+export { silentLogger } from './silent-logger';
+export { eventually } from './eventually';

@@ -1,0 +1,35 @@
+/**
+ * client-go's work queue: a key waits at most once, never runs twice at once, and is run again when it was added
+ * while it ran. Source: k8s.io/client-go/util/workqueue.
+ */
+export interface RateLimitingQueue {
+  add(key: string): void;
+  /** Adds after `ms`; an earlier pending delay for the key wins. */
+  addAfter(key: string, ms: number): void;
+  /** Adds after the key's back-off: 5 ms doubling to 1000 s, and an overall bucket of 10/s with bursts of 100. */
+  addRateLimited(key: string): void;
+  /** Resets the key's back-off. */
+  forget(key: string): void;
+  numRequeues(key: string): number;
+  /** The next key, or undefined once shut down (and drained). The caller must call `done` on it. */
+  get(): Promise<WorkItem | undefined>;
+  readonly length: number;
+  /** No more adds; `get` still hands out what waits. Resolves when nothing runs any more. */
+  shutDown(): Promise<void>;
+}
+
+export interface WorkItem {
+  readonly key: string;
+  /** Aborted when this worker no longer owns the key (a distributed queue's lock was lost). */
+  readonly signal: AbortSignal;
+  /** Highest resourceVersion that the key's last run wrote; the worker's caches must have reached it. */
+  readonly minResourceVersion?: string;
+  /** Ends the run. `wroteResourceVersion` is handed to the key's next run. */
+  done(result?: { wroteResourceVersion?: string }): void;
+}
+
+export interface WorkQueueFactory {
+  /** `name` is the controller's, for metrics (`workqueue_depth{name=…}`). */
+  create(name: string): RateLimitingQueue;
+  close(): Promise<void>;
+}

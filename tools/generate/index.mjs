@@ -1,0 +1,6 @@
+// Regenerates everything that is derived from the interface facts: `npm run generate`.
+import { generateApi } from './api.mjs';
+import { generateCriProto } from './cri-proto.mjs';
+
+generateApi();
+generateCriProto();
