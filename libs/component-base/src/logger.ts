@@ -17,11 +17,12 @@ export interface LoggerOptions {
   component: string;
   /** klog's `-v`: 0–2 → info, 3 → debug, 4 and more → trace. */
   verbosity?: number;
+  /** Instead of `verbosity`. */
+  level?: 'debug' | 'info' | 'warn' | 'error';
   destination?: NodeJS.WritableStream;
 }
 
-export function createLogger({ component, verbosity = 0, destination }: LoggerOptions): Logger {
-  const level = verbosity >= 3 ? 'debug' : 'info';
+export function createLogger({ component, verbosity = 0, level = verbosity >= 3 ? 'debug' : 'info', destination }: LoggerOptions): Logger {
   const options = { level, base: { component }, timestamp: pino.stdTimeFunctions.isoTime };
   return destination ? pino(options, destination) : pino(options, pino.destination({ fd: 2, sync: false }));
 }

@@ -1,0 +1,116 @@
+import { network } from './layout';
+
+interface Manifest {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; namespace?: string; labels?: Record<string, string> };
+  [field: string]: unknown;
+}
+
+const clusterRoleBinding = (name: string, role: string, subjects: object[]): Manifest => ({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRoleBinding',
+  metadata: { name },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+  subjects,
+});
+
+const group = (name: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name });
+const bootstrapGroup = 'system:bootstrappers:kubeadm:default-node-token';
+
+/** What lets nodes join by themselves, as `kubeadm init` sets it up. `token` is `ID.SECRET`. */
+export function nodeBootstrapManifests(token: string): Manifest[] {
+  const [id = '', secret = ''] = token.split('.');
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      type: 'bootstrap.kubernetes.io/token',
+      metadata: { name: `bootstrap-token-${id}`, namespace: 'kube-system' },
+      stringData: {
+        'auth-extra-groups': bootstrapGroup,
+        description: 'Lets the nodes of this cluster join.',
+        'token-id': id,
+        'token-secret': secret,
+        'usage-bootstrap-authentication': 'true',
+        'usage-bootstrap-signing': 'true',
+      },
+    },
+    clusterRoleBinding('kubeadm:kubelet-bootstrap', 'system:node-bootstrapper', [group(bootstrapGroup)]),
+    clusterRoleBinding(
+      'kubeadm:node-autoapprove-bootstrap',
+      'system:certificates.k8s.io:certificatesigningrequests:nodeclient',
+      [group(bootstrapGroup)],
+    ),
+    clusterRoleBinding(
+      'kubeadm:node-autoapprove-certificate-rotation',
+      'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient',
+      [group('system:nodes')],
+    ),
+  ];
+}
+
+/** The cluster DNS Service; its EndpointSlice points to where the cluster-dns component listens. */
+export function dnsManifests(endpoint: { address: string; port: number }): Manifest[] {
+  const labels = { 'k8s-app': 'kube-dns', 'kubernetes.io/name': 'CoreDNS' };
+  const port = (protocol: string, name: string) => ({ name, protocol, port: 53, targetPort: endpoint.port });
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'kube-dns', namespace: 'kube-system', labels },
+      spec: { clusterIP: network.dnsServiceIP, ports: [port('UDP', 'dns'), port('TCP', 'dns-tcp')] },
+    },
+    {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: {
+        name: 'kube-dns',
+        namespace: 'kube-system',
+        labels: { 'kubernetes.io/service-name': 'kube-dns', 'endpointslice.kubernetes.io/managed-by': 'tinkernetes' },
+      },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: [endpoint.address], conditions: { ready: true } }],
+      ports: [
+        { name: 'dns', protocol: 'UDP', port: endpoint.port },
+        { name: 'dns-tcp', protocol: 'TCP', port: endpoint.port },
+      ],
+    },
+  ];
+}
+
+const dnsRole = 'system:coredns';
+
+/** What cluster-dns may read; CoreDNS's own role. */
+export const dnsAccessManifests = (): Manifest[] => [
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: dnsRole },
+    rules: [
+      { apiGroups: [''], resources: ['endpoints', 'services', 'pods', 'namespaces'], verbs: ['list', 'watch'] },
+      { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
+    ],
+  },
+  clusterRoleBinding(dnsRole, dnsRole, [{ kind: 'ServiceAccount', name: 'kube-dns', namespace: 'kube-system' }]),
+];
+
+const plurals: Record<string, string> = {
+  Secret: 'secrets',
+  Service: 'services',
+  EndpointSlice: 'endpointslices',
+  ClusterRole: 'clusterroles',
+  ClusterRoleBinding: 'clusterrolebindings',
+};
+
+/** Where the manifest is written with server-side apply: applying twice changes nothing. */
+export function applyPath(manifest: Manifest): string {
+  const { apiVersion, kind, metadata } = manifest;
+  const plural = plurals[kind];
+  if (!plural) throw new Error(`add-on of unknown kind ${kind}`);
+  const prefix = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`;
+  const scope = metadata.namespace ? `/namespaces/${metadata.namespace}` : '';
+  return `${prefix}${scope}/${plural}/${metadata.name}`;
+}
+
+export type { Manifest };
