@@ -1,6 +1,8 @@
 // Regenerates everything that is derived from the interface facts: `npm run generate`.
 import { generateApi } from './api.mjs';
+import { generateCriDescriptor } from './cri-descriptor.mjs';
 import { generateCriProto } from './cri-proto.mjs';
 
 generateApi();
 generateCriProto();
+generateCriDescriptor();

@@ -1,0 +1,121 @@
+import {
+  Metadata,
+  Server,
+  ServerCredentials,
+  status,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { once } from 'node:events';
+import { CriError } from './cri-error';
+import type { ImageServiceMethods, RuntimeServiceMethods } from './generated/types';
+import { serviceDefinition } from './service';
+import type { DeepPartial, MethodTypes, ServiceMethods } from './types';
+
+export interface CriCall {
+  /** Aborted when the client cancels, its deadline passes, or the server shuts down. */
+  readonly signal: AbortSignal;
+  /** The caller's W3C trace context. */
+  readonly traceParent: string | undefined;
+}
+
+type Handler<M extends MethodTypes> = M['serverStreaming'] extends true
+  ? (request: M['request'], call: CriCall) => AsyncIterable<DeepPartial<M['response']>>
+  : (
+      request: M['request'],
+      call: CriCall,
+    ) => DeepPartial<M['response']> | Promise<DeepPartial<M['response']>>;
+
+/** A method left out answers UNIMPLEMENTED. A CriError becomes its status; any other error UNKNOWN, as in Go. */
+export type CriHandlers<M extends ServiceMethods<M>> = { readonly [K in keyof M]?: Handler<M[K]> };
+export type RuntimeHandlers = CriHandlers<RuntimeServiceMethods>;
+export type ImageHandlers = CriHandlers<ImageServiceMethods>;
+
+export function createCriServer(): Server {
+  return new Server({
+    'grpc.max_receive_message_length': 16 * 1024 * 1024,
+    'grpc.max_send_message_length': 16 * 1024 * 1024,
+  });
+}
+
+/** Listens on `unix:///path`; a stale socket file must be removed by the caller. */
+export function listen(server: Server, endpoint: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(endpoint, ServerCredentials.createInsecure(), (error) =>
+      error ? reject(error) : resolve(),
+    );
+  });
+}
+
+export function addRuntimeService(server: Server, handlers: RuntimeHandlers): void {
+  addService<RuntimeServiceMethods>(server, 'RuntimeService', handlers);
+}
+
+export function addImageService(server: Server, handlers: ImageHandlers): void {
+  addService<ImageServiceMethods>(server, 'ImageService', handlers);
+}
+
+type AnyHandler = (request: object, call: CriCall) => unknown;
+
+function addService<M extends ServiceMethods<M>>(
+  server: Server,
+  service: 'RuntimeService' | 'ImageService',
+  handlers: CriHandlers<M>,
+): void {
+  const definition = serviceDefinition(service);
+  const table = handlers as Record<string, AnyHandler | undefined>;
+  const implementation: UntypedServiceImplementation = {};
+  for (const [name, method] of Object.entries(definition)) {
+    const handler: AnyHandler = (request, call) => {
+      const own = table[name];
+      if (!own) throw new CriError('UNIMPLEMENTED', `method ${method.path.split('/')[2]} not implemented`);
+      return own.call(handlers, request, call);
+    };
+    implementation[name] = method.responseStream ? streaming(handler) : unary(handler);
+  }
+  server.addService(definition, implementation);
+}
+
+function unary(handler: AnyHandler) {
+  return (
+    call: ServerUnaryCall<object, object>,
+    callback: (error: object | null, value?: object) => void,
+  ) => {
+    const run = async () => handler(call.request, callContext(call));
+    run().then(
+      (value) => callback(null, (value ?? {}) as object),
+      (error: unknown) => callback(toStatus(error)),
+    );
+  };
+}
+
+function streaming(handler: AnyHandler) {
+  return (call: ServerWritableStream<object, object>) => {
+    const context = callContext(call);
+    const run = async () => {
+      for await (const message of handler(call.request, context) as AsyncIterable<object>) {
+        if (!call.write(message)) await once(call, 'drain', { signal: context.signal });
+      }
+    };
+    run().then(
+      () => call.end(),
+      (error: unknown) => {
+        if (!context.signal.aborted) call.emit('error', toStatus(error));
+      },
+    );
+  };
+}
+
+function callContext(call: ServerUnaryCall<object, object> | ServerWritableStream<object, object>): CriCall {
+  const controller = new AbortController();
+  call.on('cancelled', () => controller.abort(new CriError('CANCELLED', 'call cancelled')));
+  const [traceParent] = call.metadata.get('traceparent');
+  return { signal: controller.signal, traceParent: traceParent?.toString() };
+}
+
+function toStatus(error: unknown): { code: number; details: string; metadata: Metadata } {
+  const code = error instanceof CriError ? status[error.code] : status.UNKNOWN;
+  const details = error instanceof Error ? error.message : String(error);
+  return { code, details, metadata: new Metadata() };
+}
