@@ -3,3 +3,4 @@ export * from './admission';
 export * from './request';
 export * from './store';
 export * from './strategy';
+export * from './composition';

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { TraceParent } from '@tinkernetes/component-base';
 
 /** Who sends a request. Source: k8s.io/apiserver/pkg/authentication/user. */
@@ -51,5 +52,7 @@ export interface ApiRequest {
   readonly signal: AbortSignal;
   /** Adds a `Warning: 299` header to the answer. */
   warn(message: string): void;
+  /** Set when the client asked for an Upgrade (exec, attach, port-forward, proxied WebSockets). */
+  readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
   trace?: TraceParent;
 }
