@@ -13,21 +13,49 @@ export const optionalComponents = [
 export type OptionalComponent = (typeof optionalComponents)[number];
 
 export const dataDirFlag = {
-  'data-dir': { type: 'string', default: '.tinkernetes', help: 'Where the cluster keeps its objects, keys and logs' },
+  'data-dir': {
+    type: 'string',
+    default: '.tinkernetes',
+    help: 'Where the cluster keeps its objects, keys and logs',
+  },
 } as const satisfies Record<string, FlagSpec>;
 
 export const upFlags = {
   ...dataDirFlag,
   nodes: { type: 'number', default: 3, min: 0, max: 500, help: 'Number of nodes' },
-  'api-port': { type: 'number', default: 6443, min: 0, max: 65535, help: 'Port of the API server; 0: any free one, kept for the next start' },
+  'api-port': {
+    type: 'number',
+    default: 6443,
+    min: 0,
+    max: 65535,
+    help: 'Port of the API server; 0: any free one, kept for the next start',
+  },
   bind: { type: 'string', default: '127.0.0.1', help: 'Address the API server listens on' },
   storage: { type: 'string', help: 'sqlite (default), memory or redis://HOST:PORT' },
-  ephemeral: { type: 'boolean', default: false, help: 'Keep nothing: memory storage in a temporary data directory' },
-  'in-process': { type: 'boolean', default: false, help: 'All components in one Node process (same HTTP and gRPC between them)' },
+  ephemeral: {
+    type: 'boolean',
+    default: false,
+    help: 'Keep nothing: memory storage in a temporary data directory',
+  },
+  'in-process': {
+    type: 'boolean',
+    default: false,
+    help: 'All components in one Node process (same HTTP and gRPC between them)',
+  },
   without: { type: 'list', help: `Components to leave out: ${optionalComponents.join(', ')}` },
   kubeconfig: { type: 'string', help: 'Where to write the kubeconfig (default <data-dir>/kubeconfig)' },
-  verbosity: { type: 'number', default: 0, min: 0, max: 10, help: 'Log verbosity of all components, as klog -v' },
-  'generic-images': { type: 'boolean', default: false, help: 'Let Pods use images that nobody defined (they run until stopped)' },
+  verbosity: {
+    type: 'number',
+    default: 0,
+    min: 0,
+    max: 10,
+    help: 'Log verbosity of all components, as klog -v',
+  },
+  'generic-images': {
+    type: 'boolean',
+    default: false,
+    help: 'Let Pods use images that nobody defined (they run until stopped)',
+  },
 } as const satisfies Record<string, FlagSpec>;
 
 /** What a cluster is made of; validated. Paths are absolute. */
@@ -47,7 +75,10 @@ export interface ClusterOptions {
   genericImages: boolean;
 }
 
-export function toClusterOptions(flags: FlagValues<typeof upFlags>, ephemeralDir: () => string): ClusterOptions {
+export function toClusterOptions(
+  flags: FlagValues<typeof upFlags>,
+  ephemeralDir: () => string,
+): ClusterOptions {
   const dataDir = flags.ephemeral ? ephemeralDir() : resolve(flags['data-dir']);
   return {
     dataDir,
@@ -64,7 +95,10 @@ export function toClusterOptions(flags: FlagValues<typeof upFlags>, ephemeralDir
   };
 }
 
-function storageSpec(given: string | undefined, { dataDir, ephemeral }: { dataDir: string; ephemeral: boolean }): string {
+function storageSpec(
+  given: string | undefined,
+  { dataDir, ephemeral }: { dataDir: string; ephemeral: boolean },
+): string {
   if (ephemeral && given !== undefined && given !== 'memory') {
     throw new UsageError(`--ephemeral keeps nothing, so it can't be combined with --storage ${given}`);
   }
@@ -78,9 +112,12 @@ function storageSpec(given: string | undefined, { dataDir, ephemeral }: { dataDi
 function parseWithout(names: readonly string[]): ReadonlySet<OptionalComponent> {
   const known: readonly string[] = optionalComponents;
   for (const name of names) {
-    if (name === 'apiserver') throw new UsageError('--without apiserver: nothing works without the API server');
+    if (name === 'apiserver')
+      throw new UsageError('--without apiserver: nothing works without the API server');
     if (!known.includes(name)) {
-      throw new UsageError(`--without ${name}: no such component. Components: ${optionalComponents.join(', ')}`);
+      throw new UsageError(
+        `--without ${name}: no such component. Components: ${optionalComponents.join(', ')}`,
+      );
     }
   }
   return new Set(names as OptionalComponent[]);

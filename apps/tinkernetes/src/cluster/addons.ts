@@ -67,7 +67,10 @@ export function dnsManifests(endpoint: { address: string; port: number }): Manif
       metadata: {
         name: 'kube-dns',
         namespace: 'kube-system',
-        labels: { 'kubernetes.io/service-name': 'kube-dns', 'endpointslice.kubernetes.io/managed-by': 'tinkernetes' },
+        labels: {
+          'kubernetes.io/service-name': 'kube-dns',
+          'endpointslice.kubernetes.io/managed-by': 'tinkernetes',
+        },
       },
       addressType: 'IPv4',
       endpoints: [{ addresses: [endpoint.address], conditions: { ready: true } }],
@@ -88,11 +91,17 @@ export const dnsAccessManifests = (): Manifest[] => [
     kind: 'ClusterRole',
     metadata: { name: dnsRole },
     rules: [
-      { apiGroups: [''], resources: ['endpoints', 'services', 'pods', 'namespaces'], verbs: ['list', 'watch'] },
+      {
+        apiGroups: [''],
+        resources: ['endpoints', 'services', 'pods', 'namespaces'],
+        verbs: ['list', 'watch'],
+      },
       { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
     ],
   },
-  clusterRoleBinding(dnsRole, dnsRole, [{ kind: 'ServiceAccount', name: 'kube-dns', namespace: 'kube-system' }]),
+  clusterRoleBinding(dnsRole, dnsRole, [
+    { kind: 'ServiceAccount', name: 'kube-dns', namespace: 'kube-system' },
+  ]),
 ];
 
 const plurals: Record<string, string> = {

@@ -3,7 +3,14 @@ import { ClusterLayout, network, nodeName } from './layout';
 
 /** One component to start: an app, the name of this instance, and its command line. */
 export interface ComponentSpec {
-  app: 'apiserver' | 'controller-manager' | 'scheduler' | 'kubelet' | 'mock-runtime' | 'kube-proxy' | 'cluster-dns';
+  app:
+    | 'apiserver'
+    | 'controller-manager'
+    | 'scheduler'
+    | 'kubelet'
+    | 'mock-runtime'
+    | 'kube-proxy'
+    | 'cluster-dns';
   /** Unique in the cluster, e.g. `kubelet-node-1`; names its log file. */
   instance: string;
   argv: string[];
@@ -61,7 +68,12 @@ export function clusterSpecs(layout: ClusterLayout, options: ClusterOptions): Co
     {
       app: 'scheduler',
       instance: 'scheduler',
-      argv: [`--kubeconfig=${layout.componentKubeconfig('scheduler')}`, '--leader-elect=false', '--secure-port=0', verbosity],
+      argv: [
+        `--kubeconfig=${layout.componentKubeconfig('scheduler')}`,
+        '--leader-elect=false',
+        '--secure-port=0',
+        verbosity,
+      ],
     },
     {
       app: 'cluster-dns',
@@ -137,5 +149,7 @@ export function nodeSpecs(layout: ClusterLayout, options: ClusterOptions, index:
 /** Everything but the API server, without what the user leaves out. */
 export function allSpecs(layout: ClusterLayout, options: ClusterOptions): ComponentSpec[] {
   const nodes = Array.from({ length: options.nodes }, (_, i) => nodeSpecs(layout, options, i + 1)).flat();
-  return [...clusterSpecs(layout, options), ...nodes].filter((spec) => spec.app === 'apiserver' || !options.without.has(spec.app));
+  return [...clusterSpecs(layout, options), ...nodes].filter(
+    (spec) => spec.app === 'apiserver' || !options.without.has(spec.app),
+  );
 }

@@ -9,7 +9,14 @@ export const identities = [
     commonName: 'system:serviceaccount:kube-system:kube-dns',
     organizations: ['system:serviceaccounts', 'system:serviceaccounts:kube-system'],
   },
-] as const satisfies ReadonlyArray<{ component: string; commonName: string; organizations: readonly string[] }>;
+] as const satisfies ReadonlyArray<{
+  component: string;
+  commonName: string;
+  organizations: readonly string[];
+}>;
 
 /** The API server's own identity towards kubelets. */
-export const kubeletClientIdentity = { commonName: 'kube-apiserver-kubelet-client', organizations: ['system:masters'] } as const;
+export const kubeletClientIdentity = {
+  commonName: 'kube-apiserver-kubelet-client',
+  organizations: ['system:masters'],
+} as const;

@@ -8,7 +8,12 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
  * A kubeconfig with everything inline, as kubeadm writes it. `ca`, `certificate` and `key` are PEM.
  * See https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
  */
-export function kubeconfigText(options: { server: string; ca: string; user: string; credential: Credential }): string {
+export function kubeconfigText(options: {
+  server: string;
+  ca: string;
+  user: string;
+  credential: Credential;
+}): string {
   const { server, ca, user, credential } = options;
   const context = `${user}@tinkernetes`;
   return stringify(

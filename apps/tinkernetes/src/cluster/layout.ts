@@ -24,7 +24,8 @@ export class ClusterLayout {
   }
 
   readonly pki = (file: string): string => join(this.dataDir, 'pki', file);
-  readonly componentKubeconfig = (component: string): string => join(this.dataDir, 'kubeconfigs', `${component}.kubeconfig`);
+  readonly componentKubeconfig = (component: string): string =>
+    join(this.dataDir, 'kubeconfigs', `${component}.kubeconfig`);
   readonly log = (instance: string): string => join(this.dataDir, 'logs', `${instance}.log`);
   readonly nodeDir = (node: string): string => join(this.dataDir, 'nodes', node);
 

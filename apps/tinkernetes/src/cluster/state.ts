@@ -26,7 +26,9 @@ export async function readState(layout: ClusterLayout): Promise<ClusterState | u
   try {
     state = JSON.parse(text) as ClusterState;
   } catch (error) {
-    throw new UsageError(`${layout.stateFile} is damaged: restore it, or choose another --data-dir`, { cause: error });
+    throw new UsageError(`${layout.stateFile} is damaged: restore it, or choose another --data-dir`, {
+      cause: error,
+    });
   }
   if (state.version !== 1) {
     throw new UsageError(

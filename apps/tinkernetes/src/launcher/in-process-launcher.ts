@@ -20,7 +20,10 @@ import type { ComponentExit, Launcher, ReadyInfo, RunningComponent } from './typ
 /** Any component, whatever its flags and options are. */
 interface AnyComponent {
   flags: Record<string, FlagSpec>;
-  start(argv: readonly string[], context: Parameters<MainOptions<Record<string, FlagSpec>, unknown>['run']>[1]): Promise<void>;
+  start(
+    argv: readonly string[],
+    context: Parameters<MainOptions<Record<string, FlagSpec>, unknown>['run']>[1],
+  ): Promise<void>;
 }
 
 function erase<S extends Record<string, FlagSpec>, O>(component: MainOptions<S, O>): AnyComponent {
@@ -52,7 +55,11 @@ export interface InProcessOptions {
 }
 
 /** Runs components in this process. They share nothing but it: they still talk HTTP and gRPC to each other. */
-export function createInProcessLauncher({ clock = realClock, random = realRandom, logger }: InProcessOptions = {}): Launcher {
+export function createInProcessLauncher({
+  clock = realClock,
+  random = realRandom,
+  logger,
+}: InProcessOptions = {}): Launcher {
   return {
     start(spec): RunningComponent {
       const controller = new AbortController();
@@ -63,7 +70,9 @@ export function createInProcessLauncher({ clock = realClock, random = realRandom
         fail = reject;
       });
       readyPromise.catch(() => undefined);
-      const log = logger?.child({ component: spec.instance }) ?? createLogger({ component: spec.instance, level: 'error' });
+      const log =
+        logger?.child({ component: spec.instance }) ??
+        createLogger({ component: spec.instance, level: 'error' });
       const exited = components[spec.app]()
         .then((component) =>
           component.start(spec.argv, {
@@ -78,7 +87,10 @@ export function createInProcessLauncher({ clock = realClock, random = realRandom
         )
         .then(
           (): ComponentExit => ({ reason: 'stopped', exitCode: 0 }),
-          (error: unknown): ComponentExit => ({ reason: `failed: ${error instanceof Error ? error.message : String(error)}`, exitCode: 1 }),
+          (error: unknown): ComponentExit => ({
+            reason: `failed: ${error instanceof Error ? error.message : String(error)}`,
+            exitCode: 1,
+          }),
         )
         .then((exit) => {
           fail(new ComponentFailedError(spec.instance, exit));

@@ -12,12 +12,14 @@ import type { ComponentExit, Launcher, ReadyInfo, RunningComponent } from './typ
  */
 const nodeFlags = ['--max-semi-space-size=4', '--v8-pool-size=1', '--enable-source-maps'];
 
-type ChildMessage = { type: 'ready'; info: ReadyInfo } | { type: 'failed'; message: string; exitCode: number };
+type ChildMessage =
+  { type: 'ready'; info: ReadyInfo } | { type: 'failed'; message: string; exitCode: number };
 
 /** The script that runs a bundled app by name; it lies beside the bundles. */
 export function runnerPath(bundle = __filename): string {
   const runner = join(dirname(bundle), '..', 'run.cjs');
-  if (!existsSync(runner)) throw new UsageError('components as processes need the build: run `npm run build` first');
+  if (!existsSync(runner))
+    throw new UsageError('components as processes need the build: run `npm run build` first');
   return runner;
 }
 
@@ -35,7 +37,9 @@ export function createProcessLauncher({ layout, clock }: { layout: ClusterLayout
       closeSync(log);
       let failure: { message: string; exitCode: number } | undefined;
       const exited = new Promise<ComponentExit>((resolve) => {
-        child.once('error', (error) => resolve({ reason: `could not be started: ${error.message}`, exitCode: undefined }));
+        child.once('error', (error) =>
+          resolve({ reason: `could not be started: ${error.message}`, exitCode: undefined }),
+        );
         child.once('exit', (code, signal) => {
           const how = signal ? `was killed by ${signal}` : `exited with code ${code}`;
           resolve({ reason: failure ? `${how}: ${failure.message}` : how, exitCode: code ?? undefined });

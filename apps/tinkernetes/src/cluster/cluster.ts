@@ -1,0 +1,167 @@
+import { mkdir, rm, chmod } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import { UsageError, type Clock, type Random } from '@tinkernetes/component-base';
+import type { Client } from '@tinkernetes/client';
+import type { ClusterOptions } from '../options';
+import { ComponentFailedError } from '../launcher/process-launcher';
+import { Supervisor } from '../launcher/supervisor';
+import type { Launcher } from '../launcher/types';
+import { applyManifests } from './apply';
+import { dnsAccessManifests, dnsManifests, nodeBootstrapManifests } from './addons';
+import { allSpecs, apiserverSpec, type ComponentSpec } from './component-specs';
+import { openControlSocket } from './control-socket';
+import { adminClient, ensureCredentials, serverUrl } from './credentials';
+import { ClusterLayout, network } from './layout';
+import { waitForNodes } from './node-readiness';
+import { chooseApiPort } from './ports';
+import { readState, writeState, type ClusterState } from './state';
+
+export interface ClusterDeps {
+  launcher(layout: ClusterLayout): Launcher;
+  clock: Clock;
+  random: Random;
+  /** One line of progress or trouble for the user. */
+  report(line: string): void;
+  /** Somebody asked for a stop on the control socket. */
+  onStopRequest(): void;
+}
+
+/** A running cluster: its components, kept running, in one data directory. */
+export class Cluster {
+  private constructor(
+    readonly layout: ClusterLayout,
+    readonly options: ClusterOptions,
+    readonly state: ClusterState,
+    private readonly supervisor: Supervisor,
+    private readonly control: Server,
+    private readonly client: Client,
+  ) {}
+
+  get server(): string {
+    return serverUrl(this.options.bind, this.state.apiPort);
+  }
+
+  /**
+   * Starts everything and resolves when all nodes are Ready. On failure what was started is stopped again. Throws
+   * UsageError where the user has to change something (busy port, data directory in use, damaged files).
+   */
+  static async start(options: ClusterOptions, deps: ClusterDeps, signal: AbortSignal): Promise<Cluster> {
+    const layout = new ClusterLayout(options.dataDir);
+    await makeDataDir(layout);
+    const previous = await readState(layout);
+    let cluster: Cluster | undefined;
+    const control = await openControlSocket(layout, {
+      report: () => ({
+        pid: process.pid,
+        server: cluster?.server ?? '',
+        kubeconfig: options.kubeconfig,
+        nodes: options.nodes,
+        components: cluster?.supervisor.status() ?? [],
+      }),
+      stop: deps.onStopRequest,
+    });
+    try {
+      const apiPort = await chooseApiPort({
+        bind: options.bind,
+        asked: options.apiPort,
+        previous: previous?.apiPort,
+      });
+      const state: ClusterState = {
+        version: 1,
+        id: previous?.id ?? deps.random.uid(),
+        bootstrapToken: previous?.bootstrapToken ?? `${deps.random.hex(3)}.${deps.random.hex(8)}`,
+        apiPort,
+      };
+      await ensureCredentials({ layout, options, state, now: deps.clock.now() });
+      await writeState(layout, state);
+      const supervisor = new Supervisor({
+        launcher: deps.launcher(layout),
+        clock: deps.clock,
+        report: deps.report,
+        onReady: (spec, info) => cluster?.onComponentReady(spec, info),
+      });
+      const client = await adminClient(layout);
+      cluster = new Cluster(layout, options, state, supervisor, control, client);
+      await cluster.bringUp(deps, signal);
+      return cluster;
+    } catch (error) {
+      await (cluster ? cluster.stop() : closeServer(control));
+      throw error;
+    }
+  }
+
+  /** Stops all components, nodes first and the API server last, and leaves no socket behind. */
+  async stop(): Promise<void> {
+    await this.supervisor.stop((spec) => spec.app !== 'apiserver');
+    await this.supervisor.stop();
+    this.client.close();
+    await closeServer(this.control);
+    await rm(this.layout.runDir, { recursive: true, force: true });
+    if (this.options.ephemeral) await rm(this.layout.dataDir, { recursive: true, force: true });
+  }
+
+  private async bringUp(deps: ClusterDeps, signal: AbortSignal): Promise<void> {
+    const specs = allSpecs(this.layout, this.options);
+    deps.report('Starting the API server …');
+    const apiserver = this.supervisor.start(apiserverSpec(this.layout, this.options, this.state.apiPort), {
+      required: true,
+    });
+    // Runtimes need no API server: they get ready meanwhile.
+    for (const spec of specs.filter((s) => s.app === 'mock-runtime')) void this.supervisor.start(spec);
+    await untilAborted(apiserver, signal).catch((error: unknown) => {
+      throw error instanceof ComponentFailedError && error.exit.exitCode === 2
+        ? new UsageError(error.exit.reason, { cause: error })
+        : error;
+    });
+    await applyManifests(this.client, [
+      ...nodeBootstrapManifests(this.state.bootstrapToken),
+      ...dnsAccessManifests(),
+    ]);
+    deps.report(`Starting ${specs.length} more components …`);
+    for (const spec of specs.filter((s) => s.app !== 'mock-runtime')) void this.supervisor.start(spec);
+    const nodesJoin =
+      !this.options.without.has('kubelet') &&
+      !this.options.without.has('mock-runtime') &&
+      !this.options.without.has('controller-manager');
+    if (nodesJoin)
+      await waitForNodes(this.client, { count: this.options.nodes, signal, report: deps.report });
+  }
+
+  /** cluster-dns listens on another port after each start: its Service's endpoints follow. */
+  private onComponentReady(spec: ComponentSpec, info: Readonly<Record<string, unknown>>): void {
+    if (spec.app !== 'cluster-dns' || typeof info.port !== 'number') return;
+    applyManifests(
+      this.client,
+      dnsManifests({ address: network.controlPlaneAddress, port: info.port }),
+    ).catch((error: Error) => {
+      process.emitWarning(`could not point the kube-dns Service to cluster-dns: ${error.message}`);
+    });
+  }
+}
+
+async function makeDataDir(layout: ClusterLayout): Promise<void> {
+  try {
+    await mkdir(layout.dataDir, { recursive: true });
+    await chmod(layout.dataDir, 0o700);
+  } catch (error) {
+    throw new UsageError(
+      `can't use the data directory ${layout.dataDir}: ${(error as Error).message}. Choose another with --data-dir`,
+    );
+  }
+}
+
+const closeServer = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+
+/** `work`, or the signal's reason if it is aborted first. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) return Promise.reject(signal.reason as Error);
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

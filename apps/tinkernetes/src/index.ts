@@ -1,0 +1,1 @@
+export { startCluster, type RunningCluster, type StartClusterOptions } from './start-cluster';
