@@ -2,5 +2,5 @@
 module.exports = {
   ...require('./jest.preset.cjs'),
   roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/tools', '<rootDir>/examples', '<rootDir>/test'],
-  testPathIgnorePatterns: ['/node_modules/', '/dist/', '/test/clients/', '/test/e2e/'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '/test/clients/', '/test/e2e/', '/test/compose/'],
 };

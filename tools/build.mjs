@@ -1,6 +1,15 @@
 // Bundles each app into one CommonJS file under dist/apps, only when one of its inputs has changed.
 //   node tools/build.mjs [APP…] [--force]
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -56,7 +65,10 @@ async function bundle(esbuild, app) {
     metafile: true,
     logLevel: 'error',
   });
-  const inputs = [...Object.keys(metafile.inputs).filter((f) => !f.includes('node_modules/')), ...sharedInputs];
+  const inputs = [
+    ...Object.keys(metafile.inputs).filter((f) => !f.includes('node_modules/')),
+    ...sharedInputs,
+  ];
   const stamps = Object.fromEntries(inputs.map((f) => [relative(root, join(root, f)), stampOf(f)]));
   writeFileSync(join(outDir, `${app}.inputs.json`), JSON.stringify(stamps));
   for (const file of readdirSync(outDir)) {

@@ -11,6 +11,10 @@ const here = dirname(fileURLToPath(import.meta.url));
 const args = process.argv.slice(2);
 const nodeFlags = args.filter((a) => a.startsWith('--inspect'));
 const rest = args.filter((a) => !a.startsWith('--inspect'));
-const child = spawn(process.execPath, ['--enable-source-maps', ...nodeFlags, join(here, '../dist/run.cjs'), 'tinkernetes', 'run', ...rest], { stdio: 'inherit' });
+const child = spawn(
+  process.execPath,
+  ['--enable-source-maps', ...nodeFlags, join(here, '../dist/run.cjs'), 'tinkernetes', 'run', ...rest],
+  { stdio: 'inherit' },
+);
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));

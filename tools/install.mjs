@@ -12,9 +12,14 @@ export function installIfNeeded({ quiet = false } = {}) {
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return false;
   if (!quiet) console.error('Installing packages (npm ci) …');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  const result = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+  const result = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   if (result.status !== 0) {
-    console.error('npm ci failed: see the lines above. Node 20.18 or newer and access to a package registry are needed.');
+    console.error(
+      'npm ci failed: see the lines above. Node 20.18 or newer and access to a package registry are needed.',
+    );
     process.exit(1);
   }
   return true;

@@ -28,7 +28,13 @@ function run(app, argv) {
   module.paths = Module._nodeModulePaths(path.dirname(filename));
   process.argv = [process.argv[0], filename, ...argv];
   if (!cachedData || script.cachedDataRejected) writeCacheLater(script, cacheFile);
-  script.runInThisContext()(module.exports, Module.createRequire(filename), module, filename, path.dirname(filename));
+  script.runInThisContext()(
+    module.exports,
+    Module.createRequire(filename),
+    module,
+    filename,
+    path.dirname(filename),
+  );
 }
 
 function writeCacheLater(script, cacheFile) {

@@ -4,5 +4,7 @@ import { installIfNeeded } from './install.mjs';
 
 installIfNeeded();
 const { build } = await import('./build.mjs');
-await build({ onStart: (apps) => console.error(`Building ${apps.length} ${apps.length === 1 ? 'app' : 'apps'} …`) });
+await build({
+  onStart: (apps) => console.error(`Building ${apps.length} ${apps.length === 1 ? 'app' : 'apps'} …`),
+});
 createRequire(import.meta.url)('../dist/run.cjs').run('tinkernetes', ['up', ...process.argv.slice(2)]);
