@@ -2,7 +2,9 @@
 import { generateApi } from './api.mjs';
 import { generateCriDescriptor } from './cri-descriptor.mjs';
 import { generateCriProto } from './cri-proto.mjs';
+import { generateVnetDescriptor } from './vnet-descriptor.mjs';
 
 generateApi();
 generateCriProto();
 generateCriDescriptor();
+generateVnetDescriptor();
