@@ -1,0 +1,30 @@
+import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
+import { realClock, type Clock } from '@tinkernetes/component-base';
+import { callJson, createResourceClient, toRequest } from './resource-client';
+import { TraceContexts } from './trace-contexts';
+import { createTransport, readText } from './transport';
+import type { Client, ClientConfig } from './types';
+
+export interface ClientDeps {
+  clock?: Clock;
+}
+
+/** A client for one API server. Makes no connection before the first call. */
+export function createClient(config: ClientConfig, { clock = realClock }: ClientDeps = {}): Client {
+  const transport = createTransport(config, clock);
+  const traces = new TraceContexts();
+  return {
+    server: config.server,
+    for: <T extends KubeObject>(descriptor: ResourceDescriptor<T>) =>
+      createResourceClient(descriptor, transport, traces),
+    async request<R>(request: Parameters<Client['request']>[0]) {
+      return (await callJson<R>(transport, request)).value;
+    },
+    async requestText(request) {
+      const call = toRequest({ ...request, headers: { accept: '*/*', ...request.headers } });
+      return readText(await transport.open(call));
+    },
+    traceOf: (object) => traces.of(object),
+    close: () => transport.close(),
+  };
+}

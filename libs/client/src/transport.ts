@@ -1,0 +1,147 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { readFile } from 'node:fs/promises';
+import type { Clock } from '@tinkernetes/component-base';
+import { statusErrorOf } from './status-of-response';
+import type { ClientConfig } from './types';
+
+export interface TransportRequest {
+  method: string;
+  /** With query string, from the server's root. */
+  path: string;
+  headers?: Record<string, string>;
+  body?: string;
+  signal?: AbortSignal;
+}
+
+/** One API server over HTTP/1.1 with connections kept alive; a watch occupies one of them. */
+export interface Transport {
+  /** An answer with a 2xx code, its body unread. Rejects with StatusError for other codes. */
+  open(request: TransportRequest): Promise<http.IncomingMessage>;
+  close(): void;
+}
+
+/** A server that asks for patience (429 or 5xx with Retry-After) is asked again as often as client-go does. */
+const maxRetries = 10;
+const tokenFileMaxAgeMs = 60_000;
+
+export function createTransport(config: ClientConfig, clock: Clock): Transport {
+  const server = new URL(config.server);
+  const basePath = server.pathname.replace(/\/$/, '');
+  const secure = server.protocol === 'https:';
+  const pool = { keepAlive: true, maxSockets: Infinity, maxFreeSockets: 256, noDelay: true };
+  const agent = secure
+    ? new https.Agent({
+        ...pool,
+        ca: config.caData,
+        cert: config.certData,
+        key: config.keyData,
+        rejectUnauthorized: !config.insecureSkipTLSVerify,
+      })
+    : new http.Agent(pool);
+  const bearer = bearerToken(config, clock);
+
+  const send = async (request: TransportRequest): Promise<http.IncomingMessage> => {
+    const token = await bearer();
+    return roundTrip(secure ? https : http, request, {
+      agent,
+      host: server.hostname.replace(/^\[|\]$/g, ''),
+      port: server.port || (secure ? 443 : 80),
+      method: request.method,
+      path: basePath + request.path,
+      headers: {
+        'user-agent': config.userAgent,
+        accept: 'application/json',
+        ...(config.traces ? { 'x-tinkernetes-trace': '1' } : {}),
+        ...(token ? { authorization: `Bearer ${token}` } : {}),
+        ...(request.body === undefined
+          ? {}
+          : {
+              'content-type': 'application/json',
+              'content-length': String(Buffer.byteLength(request.body)),
+            }),
+        ...request.headers,
+      },
+    });
+  };
+
+  return {
+    async open(request) {
+      for (let attempt = 0; ; attempt++) {
+        const response = await send(request);
+        const code = response.statusCode ?? 0;
+        if (code >= 200 && code < 300) return response;
+        const body = await readText(response);
+        const waitMs = retryAfterMs(response);
+        if (waitMs === undefined || attempt >= maxRetries) throw statusErrorOf(code, body, request);
+        await clock.sleep(waitMs, request.signal);
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+async function roundTrip(
+  library: typeof http | typeof https,
+  request: TransportRequest,
+  options: https.RequestOptions,
+): Promise<http.IncomingMessage> {
+  for (;;) {
+    try {
+      return await exchange(library, request, options);
+    } catch (error) {
+      // The server closed an idle connection while we took it from the pool. Safe to repeat only where nothing is written.
+      if (!(error instanceof StaleConnectionError)) throw error;
+      if (request.method !== 'GET') throw error.cause;
+    }
+  }
+}
+
+class StaleConnectionError extends Error {}
+
+function exchange(
+  library: typeof http | typeof https,
+  { signal, body }: TransportRequest,
+  options: https.RequestOptions,
+): Promise<http.IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason as Error);
+    const request = library.request(options);
+    const onAbort = () => request.destroy(signal?.reason as Error);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    request.once('close', () => signal?.removeEventListener('abort', onAbort));
+    request.once('response', resolve);
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      const stale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+      if (signal?.aborted) reject(signal.reason as Error);
+      else reject(stale ? new StaleConnectionError(error.message, { cause: error }) : error);
+    });
+    request.end(body);
+  });
+}
+
+/** The whole body as text. Rejects when the connection breaks before its end. */
+export async function readText(response: http.IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function retryAfterMs(response: http.IncomingMessage): number | undefined {
+  const code = response.statusCode ?? 0;
+  if (code !== 429 && code < 500) return undefined;
+  const seconds = Number.parseInt(response.headers['retry-after'] ?? '', 10);
+  return Number.isNaN(seconds) ? undefined : seconds * 1000;
+}
+
+function bearerToken(config: ClientConfig, clock: Clock): () => Promise<string | undefined> {
+  const { token, tokenFile } = config;
+  if (!tokenFile) return () => Promise.resolve(token);
+  let cached: { value: string; readAt: number } | undefined;
+  return async () => {
+    if (!cached || clock.monotonic() - cached.readAt > tokenFileMaxAgeMs) {
+      cached = { value: (await readFile(tokenFile, 'utf8')).trim(), readAt: clock.monotonic() };
+    }
+    return cached.value;
+  };
+}
