@@ -1,1 +1,2 @@
 export * from './types';
+export { createSharedInformerFactory, type SharedInformerFactoryOptions } from './factory';

@@ -1,0 +1,54 @@
+import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
+import type { Client } from '@tinkernetes/client';
+import type { Clock, Logger, Random } from '@tinkernetes/component-base';
+import { Informer } from './shared-informer';
+import type { InformerOptions, SharedInformer, SharedInformerFactory } from './types';
+
+export interface SharedInformerFactoryOptions {
+  client: Client;
+  clock: Clock;
+  random: Random;
+  logger: Logger;
+  /** Ends all informers. */
+  signal: AbortSignal;
+  /** Deep-freezes cached objects. Default: under Jest only. */
+  freeze?: boolean;
+}
+
+export function createSharedInformerFactory(options: SharedInformerFactoryOptions): SharedInformerFactory {
+  const { client, clock, random, logger, signal, freeze = process.env.NODE_ENV === 'test' } = options;
+  const informers = new Map<string, { informer: SharedInformer<KubeObject>; run(): Promise<void> }>();
+  const running = new Map<string, Promise<void>>();
+  return {
+    for<T extends KubeObject>(
+      descriptor: ResourceDescriptor<T>,
+      scope: InformerOptions = {},
+    ): SharedInformer<T> {
+      const key = keyOfInformer(descriptor, scope);
+      const known = informers.get(key);
+      if (known) return known.informer as unknown as SharedInformer<T>;
+      const informer = new Informer(client.for(descriptor), scope, { clock, random, logger, signal, freeze });
+      informers.set(key, {
+        informer: informer as unknown as SharedInformer<KubeObject>,
+        run: () => informer.run(),
+      });
+      return informer;
+    },
+    start() {
+      for (const [key, { run }] of informers) {
+        if (!running.has(key)) running.set(key, run());
+      }
+    },
+    async waitForSync() {
+      await Promise.all([...informers.values()].map(({ informer }) => informer.waitForSync(signal)));
+    },
+    async stopped() {
+      await Promise.all(running.values());
+    },
+  };
+}
+
+function keyOfInformer(descriptor: ResourceDescriptor<unknown>, scope: InformerOptions): string {
+  const { group, version, resource } = descriptor;
+  return [group, version, resource, scope.namespace, scope.labelSelector, scope.fieldSelector].join('|');
+}

@@ -1,0 +1,146 @@
+import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
+import { keyOf } from '@tinkernetes/apimachinery';
+import type { ResourceClient } from '@tinkernetes/client';
+import type { Clock, Logger, Random } from '@tinkernetes/component-base';
+import { deepFreeze } from './deep-freeze';
+import { Reflector, type ReflectorSink } from './reflector';
+import { Store } from './store';
+import type { EventHandler, IndexFunction, InformerOptions, Lister, SharedInformer } from './types';
+
+export interface InformerDeps {
+  clock: Clock;
+  random: Random;
+  logger: Logger;
+  signal: AbortSignal;
+  /** Freeze cached objects, so that a handler that changes one fails instead of spoiling it for all. */
+  freeze: boolean;
+}
+
+/** Handlers of a long initial list let other work in between so many objects. */
+const notifyBatch = 500;
+
+export class Informer<T extends KubeObject> implements SharedInformer<T>, ReflectorSink<T> {
+  readonly descriptor: ResourceDescriptor<T>;
+  private readonly store = new Store<T>();
+  private readonly handlers = new Set<EventHandler<T>>();
+  private readonly reflector: Reflector<T>;
+  private readonly syncWaiters = new Set<() => void>();
+  private running: Promise<void> | undefined;
+  private isSynced = false;
+
+  constructor(
+    resource: ResourceClient<T>,
+    scope: InformerOptions,
+    private readonly deps: InformerDeps,
+  ) {
+    this.descriptor = resource.descriptor;
+    this.reflector = new Reflector({ ...deps, resource, scope, sink: this });
+  }
+
+  get lister(): Lister<T> {
+    return this.store;
+  }
+
+  get hasSynced(): boolean {
+    return this.isSynced;
+  }
+
+  get lastSyncResourceVersion(): string {
+    return this.reflector.lastSyncResourceVersion;
+  }
+
+  addIndex(name: string, index: IndexFunction<T>): void {
+    if (this.running) throw new Error(`index "${name}" added to a running informer`);
+    this.store.addIndex(name, index);
+  }
+
+  addEventHandler(handler: EventHandler<T>): () => void {
+    this.handlers.add(handler);
+    for (const object of this.store.list()) this.call(() => handler.added?.(object, true));
+    return () => void this.handlers.delete(handler);
+  }
+
+  waitForSync(signal: AbortSignal = this.deps.signal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.isSynced) return resolve();
+      if (signal.aborted) return reject(signal.reason as Error);
+      const onSync = () => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      const onAbort = () => {
+        this.syncWaiters.delete(onSync);
+        reject(signal.reason as Error);
+      };
+      this.syncWaiters.add(onSync);
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  /** Starts at the first call; the same promise, which resolves when the reflector has ended, at each. */
+  run(): Promise<void> {
+    this.running ??= this.reflector.run();
+    return this.running;
+  }
+
+  async replace(objects: readonly T[]): Promise<void> {
+    const gone = new Set(this.store.keys());
+    const notifications: (() => void)[] = [];
+    // Who registers while the notifications run sees the whole store at once, and must not hear of it twice.
+    const handlers = [...this.handlers];
+    for (const object of objects) {
+      gone.delete(keyOf(object));
+      const old = this.put(object);
+      if (old && old.metadata.resourceVersion === object.metadata.resourceVersion) continue;
+      notifications.push(() => this.notifyPut(handlers, object, old));
+    }
+    for (const key of gone) {
+      const old = this.store.remove(key);
+      if (old) notifications.push(() => this.notifyDeleted(handlers, old));
+    }
+    for (const [i, notify] of notifications.entries()) {
+      if (i > 0 && i % notifyBatch === 0) await new Promise((resolve) => setImmediate(resolve));
+      notify();
+    }
+    this.isSynced = true;
+    for (const resolve of this.syncWaiters) resolve();
+    this.syncWaiters.clear();
+  }
+
+  apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void {
+    if (type === 'DELETED') {
+      this.store.remove(keyOf(object));
+      this.notifyDeleted(this.handlers, object);
+    } else {
+      const old = this.put(object);
+      this.notifyPut(this.handlers, object, old);
+    }
+  }
+
+  bookmark(): void {
+    // Nothing changes but the resourceVersion, which the reflector keeps.
+  }
+
+  private put(object: T): T | undefined {
+    return this.store.put(this.deps.freeze ? deepFreeze(object) : object);
+  }
+
+  private notifyPut(handlers: Iterable<EventHandler<T>>, object: T, old: T | undefined): void {
+    for (const handler of handlers) {
+      this.call(() => (old ? handler.updated?.(old, object) : handler.added?.(object, !this.isSynced)));
+    }
+  }
+
+  private notifyDeleted(handlers: Iterable<EventHandler<T>>, object: T): void {
+    for (const handler of handlers) this.call(() => handler.deleted?.(object));
+  }
+
+  /** A handler's failure is its own: the others, and the cache, go on. */
+  private call(notify: () => void): void {
+    try {
+      notify();
+    } catch (error) {
+      this.deps.logger.error({ err: error, resource: this.descriptor.resource }, 'event handler failed');
+    }
+  }
+}
