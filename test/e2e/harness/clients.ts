@@ -27,7 +27,10 @@ export class CommandLineClient {
   ) {}
 
   /** Runs to its end, whatever the exit code. */
-  async try(args: readonly string[], { input, timeoutMs = 60_000, env }: CommandOptions = {}): Promise<CommandResult> {
+  async try(
+    args: readonly string[],
+    { input, timeoutMs = 60_000, env }: CommandOptions = {},
+  ): Promise<CommandResult> {
     const child = this.spawn(args, env);
     let stdout = '';
     let stderr = '';
@@ -47,7 +50,9 @@ export class CommandLineClient {
   async run(args: readonly string[], options?: CommandOptions): Promise<string> {
     const result = await this.try(args, options);
     if (result.code !== 0) {
-      throw new Error(`${this.tool} ${args.join(' ')} ended with ${result.code}:\n${result.stdout}${result.stderr}`);
+      throw new Error(
+        `${this.tool} ${args.join(' ')} ended with ${result.code}:\n${result.stdout}${result.stderr}`,
+      );
     }
     return result.stdout;
   }
@@ -66,7 +71,10 @@ export class CommandLineClient {
 }
 
 /** Collects what a running command prints; waits for a text in it. */
-export function transcript(child: ChildProcess): { text(): string; until(pattern: RegExp | string, timeoutMs?: number): Promise<string> } {
+export function transcript(child: ChildProcess): {
+  text(): string;
+  until(pattern: RegExp | string, timeoutMs?: number): Promise<string>;
+} {
   let text = '';
   const waiting = new Set<() => void>();
   const add = (chunk: Buffer) => {

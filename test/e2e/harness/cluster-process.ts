@@ -15,11 +15,18 @@ export class ClusterProcess {
   ) {}
 
   /** Resolves when `Cluster ready` was printed. */
-  static async start(args: readonly string[] = [], dataDir = mkdtempSync(join(tmpdir(), 'tk-e2e-'))): Promise<ClusterProcess> {
-    const child = spawn(process.execPath, [join(root, 'tools/start.mjs'), '--api-port=0', `--data-dir=${dataDir}`, ...args], {
-      cwd: root,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+  static async start(
+    args: readonly string[] = [],
+    dataDir = mkdtempSync(join(tmpdir(), 'tk-e2e-')),
+  ): Promise<ClusterProcess> {
+    const child = spawn(
+      process.execPath,
+      [join(root, 'tools/start.mjs'), '--api-port=0', `--data-dir=${dataDir}`, ...args],
+      {
+        cwd: root,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     const output = { stdout: '', stderr: '' };
     child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
@@ -27,7 +34,9 @@ export class ClusterProcess {
       child.stdout.on('data', () => {
         if (output.stdout.includes('Cluster ready in ')) resolve();
       });
-      child.once('exit', (code) => reject(new Error(`the cluster ended with ${code}:\n${output.stdout}${output.stderr}`)));
+      child.once('exit', (code) =>
+        reject(new Error(`the cluster ended with ${code}:\n${output.stdout}${output.stderr}`)),
+      );
     });
     return new ClusterProcess(dataDir, child, output);
   }

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { CommandLineClient } from './harness/clients';
+import { ClusterProcess } from './harness/cluster-process';
+
+const chart = join(__dirname, 'chart');
+
+let cluster: ClusterProcess;
+beforeAll(async () => {
+  cluster = await ClusterProcess.start(['--in-process', '--ephemeral', '--nodes=2']);
+}, 300_000);
+afterAll(() => cluster?.stopAndRemove());
+
+it.each(['32', '35'] as const)(
+  'helm of kubectl layer 1.%s installs, upgrades, rolls back and uninstalls a chart',
+  async (version) => {
+    const helm = new CommandLineClient('helm', version, cluster.kubeconfig);
+    const kubectl = new CommandLineClient('kubectl', '35', cluster.kubeconfig);
+    const release = `shop-${version}`;
+    const page = () => kubectl.run(['exec', `deploy/${release}`, '--', 'wget', '-qO-', `http://${release}`]);
+
+    await helm.run(['install', release, chart, '--wait', '--timeout=60s']);
+    expect((await page()).trim()).toBe('hello');
+    expect(await kubectl.run(['exec', `deploy/${release}`, '--', 'printenv', 'PASSWORD'])).toBe('secret\n');
+
+    await helm.run([
+      'upgrade',
+      release,
+      chart,
+      '--set=greeting=goodbye,replicas=3',
+      '--wait',
+      '--timeout=60s',
+    ]);
+    expect((await page()).trim()).toBe('goodbye');
+
+    await helm.run(['rollback', release, '1', '--wait', '--timeout=60s']);
+    expect((await page()).trim()).toBe('hello');
+    expect(await helm.run(['history', release])).toMatch(/Rollback to 1/);
+
+    await helm.run(['uninstall', release, '--wait', '--timeout=60s']);
+    expect(await kubectl.run(['get', 'deploy,svc,cm,secret', '-l', `app=${release}`, '-o', 'name'])).toBe('');
+  },
+);

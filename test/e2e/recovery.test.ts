@@ -1,0 +1,107 @@
+import { eventually } from '@tinkernetes/component-base/testing';
+import { execFileSync } from 'node:child_process';
+import { CommandLineClient } from './harness/clients';
+import { ClusterProcess } from './harness/cluster-process';
+
+interface Status {
+  instance: string;
+  state: string;
+  pid: string;
+}
+
+const root = `${__dirname}/../..`;
+
+function statusOf(cluster: ClusterProcess): Status[] {
+  const text = execFileSync(
+    process.execPath,
+    [`${root}/dist/run.cjs`, 'tinkernetes', 'status', `--data-dir=${cluster.dataDir}`],
+    { encoding: 'utf8' },
+  );
+  return text
+    .trim()
+    .split('\n')
+    .slice(2)
+    .map((line) => {
+      const [instance = '', state = '', pid = ''] = line.split(/ {3,}/);
+      return { instance, state, pid };
+    });
+}
+
+describe('a component that dies', () => {
+  let cluster: ClusterProcess;
+  let kubectl: CommandLineClient;
+
+  beforeAll(async () => {
+    cluster = await ClusterProcess.start();
+    kubectl = new CommandLineClient('kubectl', '35', cluster.kubeconfig);
+    await kubectl.run(['create', 'deployment', 'web', '--image=nginx', '--replicas=6']);
+    await kubectl.run(['rollout', 'status', 'deploy/web', '--timeout=60s']);
+  }, 300_000);
+  afterAll(() => cluster?.stopAndRemove());
+
+  it.each([
+    'apiserver',
+    'controller-manager',
+    'scheduler',
+    'cluster-dns',
+    'mock-runtime-node-1',
+    'kubelet-node-2',
+    'kube-proxy-node-3',
+  ])(
+    'is started again and a rollout goes on: %s',
+    async (instance) => {
+      const before = statusOf(cluster).find((c) => c.instance === instance);
+      await kubectl.run(['set', 'env', 'deploy/web', `KILLED=${instance}`]);
+      process.kill(Number(before?.pid), 'SIGKILL');
+      await eventually(
+        () => {
+          const now = statusOf(cluster).find((c) => c.instance === instance);
+          expect(now?.state).toBe('running');
+          expect(now?.pid).not.toBe(before?.pid);
+        },
+        { timeoutMs: 30_000, intervalMs: 200 },
+      );
+      expect(cluster.stderr).toContain(`${instance} was killed by SIGKILL; restarting`);
+      await eventually(() => kubectl.run(['rollout', 'status', 'deploy/web', '--timeout=5s']), {
+        timeoutMs: 90_000,
+      });
+      const fresh = await kubectl.json<{
+        items: Array<{ spec: { containers: Array<{ env?: Array<{ value?: string }> }> } }>;
+      }>(['get', 'pods', '-l', 'app=web', '--field-selector=status.phase=Running']);
+      expect(
+        fresh.items.filter((p) => p.spec.containers[0]?.env?.[0]?.value === instance).length,
+      ).toBeGreaterThanOrEqual(6);
+    },
+    180_000,
+  );
+});
+
+describe('a cluster that is started again', () => {
+  it('has all its objects after kill -9 of everything', async () => {
+    const first = await ClusterProcess.start();
+    const kubectl = new CommandLineClient('kubectl', '35', first.kubeconfig);
+    await kubectl.run(['create', 'deployment', 'web', '--image=nginx', '--replicas=3']);
+    await kubectl.run(['rollout', 'status', 'deploy/web', '--timeout=60s']);
+    await kubectl.run(['create', 'configmap', 'kept', '--from-literal=a=b']);
+    const pids = statusOf(first).map((c) => Number(c.pid));
+    for (const pid of [first.pid, ...pids]) process.kill(pid, 'SIGKILL');
+    const second = await ClusterProcess.start([], first.dataDir);
+    try {
+      const again = new CommandLineClient('kubectl', '35', second.kubeconfig);
+      expect(await again.run(['get', 'configmap', 'kept', '-o', 'jsonpath={.data.a}'])).toBe('b');
+      await again.run(['rollout', 'status', 'deploy/web', '--timeout=60s']);
+      expect(await again.run(['get', 'nodes', '--no-headers'])).toMatch(/node-1 .*\nnode-2 .*\nnode-3 /);
+    } finally {
+      await second.stopAndRemove();
+    }
+  }, 300_000);
+
+  it('leaves no process and no socket behind when it is stopped', async () => {
+    const cluster = await ClusterProcess.start(['--nodes=1']);
+    const pids = statusOf(cluster).map((c) => Number(c.pid));
+    expect(pids.length).toBeGreaterThanOrEqual(7);
+    expect(await cluster.stop('SIGINT')).toBe(0);
+    for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    await cluster.stopAndRemove();
+  }, 300_000);
+});
