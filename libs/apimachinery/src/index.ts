@@ -1,2 +1,18 @@
+export * from './deep';
+export * from './int-or-string';
+export * from './meta/conditions';
 export * from './object-key';
+export * from './pods/node-affinity';
+export * from './pods/pod-resources';
+export * from './pods/pod-status';
+export * from './pods/tolerations';
+export * from './quantity';
+export * from './selectors/field-selector';
+export * from './selectors/label-selector';
+export { requirementMatches } from './selectors/requirement';
+export type { Labels, LabelOperator, Requirement } from './selectors/requirement';
+export * from './status-builders';
 export * from './status-error';
+export * from './validation/addresses';
+export * from './validation/field-error';
+export * from './validation/names';

@@ -1,25 +1,8 @@
 import type { KubeObject, StatusCause } from '@tinkernetes/api';
+import type { FieldError, FieldErrors } from '@tinkernetes/apimachinery';
 import type { ApiRequest, UserInfo } from './request';
 
-/** A field that breaks a rule; rendered as upstream words it (`spec.replicas: Invalid value: -1: must be …`). */
-export interface FieldError {
-  readonly reason:
-    | 'FieldValueRequired'
-    | 'FieldValueInvalid'
-    | 'FieldValueNotSupported'
-    | 'FieldValueDuplicate'
-    | 'FieldValueForbidden'
-    | 'FieldValueNotFound'
-    | 'FieldValueTooLong'
-    | 'FieldValueTooMany'
-    | 'FieldValueTypeInvalid'
-    | 'InternalError';
-  /** `spec.containers[0].name` */
-  readonly field: string;
-  /** Without the field: `Required value`, `Invalid value: "x": must …`. */
-  readonly message: string;
-}
-export type FieldErrors = readonly FieldError[];
+export type { FieldError, FieldErrors };
 export const toCause = (e: FieldError): StatusCause => ({
   reason: e.reason,
   message: e.message,

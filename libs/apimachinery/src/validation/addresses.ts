@@ -1,0 +1,71 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+
+export const ipMessage = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
+export const cidrMessage = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
+
+/** What is wrong with an IP address, in upstream's words. */
+export const isValidIp = (value: string): readonly string[] =>
+  isIP(value) === 0 || value.includes('%') ? [ipMessage] : [];
+
+export function parseCidr(
+  value: string,
+): { address: string; bits: number; family: 'IPv4' | 'IPv6' } | undefined {
+  const match = /^([^/]+)\/([0-9]{1,3})$/.exec(value);
+  if (!match) return undefined;
+  const [, address = '', digits = ''] = match;
+  const bits = Number(digits);
+  if (isIPv4(address)) return bits <= 32 ? { address, bits, family: 'IPv4' } : undefined;
+  if (isIPv6(address)) return bits <= 128 ? { address, bits, family: 'IPv6' } : undefined;
+  return undefined;
+}
+
+export const isValidCidr = (value: string): readonly string[] => (parseCidr(value) ? [] : [cidrMessage]);
+
+export const familyOf = (address: string): 'IPv4' | 'IPv6' | undefined =>
+  isIPv4(address) ? 'IPv4' : isIPv6(address) ? 'IPv6' : undefined;
+
+/** An address as a number, for ranges and masks; undefined for no address. */
+export function ipToBigInt(address: string): bigint | undefined {
+  if (isIPv4(address)) return address.split('.').reduce((sum, octet) => sum * 256n + BigInt(octet), 0n);
+  if (!isIPv6(address)) return undefined;
+  return expandIpv6(address).reduce((sum, group) => sum * 65536n + BigInt(group), 0n);
+}
+
+function expandIpv6(address: string): number[] {
+  const embedded = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
+  const text = embedded
+    ? `${embedded[1]}${hexPair(embedded[2], embedded[3])}:${hexPair(embedded[4], embedded[5])}`
+    : address;
+  const [head = '', tail] = text.split('::');
+  const groups = (part: string) => (part === '' ? [] : part.split(':').map((group) => parseInt(group, 16)));
+  if (tail === undefined) return groups(head);
+  const before = groups(head);
+  const after = groups(tail);
+  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
+}
+const hexPair = (high = '0', low = '0'): string => (Number(high) * 256 + Number(low)).toString(16);
+
+/** The canonical spelling of an address (RFC 5952 for IPv6). */
+export function canonicalIp(address: string): string {
+  if (!isIPv6(address)) return address;
+  const groups = expandIpv6(address);
+  let best = { start: -1, length: 1 };
+  for (let start = 0; start < 8; start += 1) {
+    let length = 0;
+    while (start + length < 8 && groups[start + length] === 0) length += 1;
+    if (length > best.length) best = { start, length };
+  }
+  const hex = groups.map((group) => group.toString(16));
+  if (best.start < 0) return hex.join(':');
+  return `${hex.slice(0, best.start).join(':')}::${hex.slice(best.start + best.length).join(':')}`;
+}
+
+/** Whether an address lies in a CIDR block of its family. */
+export function cidrContains(cidr: string, address: string): boolean {
+  const block = parseCidr(cidr);
+  if (!block || block.family !== familyOf(address)) return false;
+  const shift = BigInt((block.family === 'IPv4' ? 32 : 128) - block.bits);
+  const network = ipToBigInt(block.address);
+  const ip = ipToBigInt(address);
+  return network !== undefined && ip !== undefined && network >> shift === ip >> shift;
+}
