@@ -7,4 +7,5 @@ const directory = join(dirname(fileURLToPath(import.meta.url)), '../test-results
 const step = process.argv[2] ?? 'step';
 const file = join(directory, `step-${step.replace(/\W+/g, '-')}.json`);
 mkdirSync(directory, { recursive: true });
-if (!existsSync(file)) writeFileSync(file, `${JSON.stringify({ suite: `step: ${step}`, passed: 0, failed: 1, skipped: 0 })}\n`);
+if (!existsSync(file))
+  writeFileSync(file, `${JSON.stringify({ suite: `step: ${step}`, passed: 0, failed: 1, skipped: 0 })}\n`);

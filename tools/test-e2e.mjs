@@ -14,11 +14,16 @@ const result = spawnSync(
   process.execPath,
   [
     join(root, 'node_modules/jest/bin/jest.js'),
-    '--config', join(root, 'test/e2e/jest.config.cjs'),
+    '--config',
+    join(root, 'test/e2e/jest.config.cjs'),
     '--reporters=default',
     `--reporters=${join(root, 'tools/jest-summary-reporter.cjs')}`,
     ...process.argv.slice(2),
   ],
-  { cwd: root, stdio: 'inherit', env: { ...process.env, TINKERNETES_SUITE: 'e2e', TINKERNETES_CLIENTS: clients } },
+  {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, TINKERNETES_SUITE: 'e2e', TINKERNETES_CLIENTS: clients },
+  },
 );
 process.exit(result.status ?? 1);

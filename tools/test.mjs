@@ -11,11 +11,20 @@ const { build } = await import('./build.mjs');
 await build();
 
 const args = process.argv.slice(2);
-if (!process.env.TINKERNETES_KEEP_RESULTS) rmSync(join(root, 'test-results'), { recursive: true, force: true });
+if (!process.env.TINKERNETES_KEEP_RESULTS)
+  rmSync(join(root, 'test-results'), { recursive: true, force: true });
 const result = spawnSync(
   process.execPath,
-  [join(root, 'node_modules/jest/bin/jest.js'), '--reporters=default', `--reporters=${join(root, 'tools/jest-summary-reporter.cjs')}`, ...args],
+  [
+    join(root, 'node_modules/jest/bin/jest.js'),
+    '--reporters=default',
+    `--reporters=${join(root, 'tools/jest-summary-reporter.cjs')}`,
+    ...args,
+  ],
   { cwd: root, stdio: 'inherit', env: { ...process.env, TINKERNETES_SUITE: 'unit' } },
 );
-const summary = spawnSync(process.execPath, [join(root, 'tools/summary.mjs')], { cwd: root, stdio: 'inherit' });
+const summary = spawnSync(process.execPath, [join(root, 'tools/summary.mjs')], {
+  cwd: root,
+  stdio: 'inherit',
+});
 process.exit(result.status === 0 && summary.status === 0 ? 0 : 1);

@@ -8,7 +8,7 @@ import { Supervisor } from '../launcher/supervisor';
 import type { Launcher } from '../launcher/types';
 import { applyManifests } from './apply';
 import { dnsAccessManifests, dnsManifests, nodeBootstrapManifests } from './addons';
-import { allSpecs, apiserverSpec, type ComponentSpec } from './component-specs';
+import { allSpecs, apiserverSpec, localSite, type ComponentSpec, type SpecContext } from './component-specs';
 import { openControlSocket } from './control-socket';
 import { adminClient, ensureCredentials, serverUrl } from './credentials';
 import { ClusterLayout, network } from './layout';
@@ -101,9 +101,10 @@ export class Cluster {
   }
 
   private async bringUp(deps: ClusterDeps, signal: AbortSignal): Promise<void> {
-    const specs = allSpecs(this.layout, this.options);
+    const context: SpecContext = { layout: this.layout, site: localSite, options: this.options };
+    const specs = allSpecs(context, this.options);
     deps.report('Starting the API server …');
-    const apiserver = this.supervisor.start(apiserverSpec(this.layout, this.options, this.state.apiPort), {
+    const apiserver = this.supervisor.start(apiserverSpec(context, this.state.apiPort), {
       required: true,
     });
     // Runtimes need no API server: they get ready meanwhile.

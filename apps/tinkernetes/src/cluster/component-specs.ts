@@ -1,31 +1,52 @@
-import type { ClusterOptions } from '../options';
-import { ClusterLayout, network, nodeName } from './layout';
+import { network, type ClusterLayout } from './layout';
+import type { ClusterOptions, OptionalComponent } from '../options';
 
 /** One component to start: an app, the name of this instance, and its command line. */
 export interface ComponentSpec {
-  app:
-    | 'apiserver'
-    | 'controller-manager'
-    | 'scheduler'
-    | 'kubelet'
-    | 'mock-runtime'
-    | 'kube-proxy'
-    | 'cluster-dns';
+  app: 'apiserver' | OptionalComponent;
   /** Unique in the cluster, e.g. `kubelet-node-1`; names its log file. */
   instance: string;
   argv: string[];
 }
 
-const hostAlias = `--host-alias=${network.underlayCIDR}=127.0.0.1`;
+/** Where components listen and how they are reached: on one machine, or each in a container of its own. */
+export interface Site {
+  /** Address that Pods and nodes know the API server by. */
+  advertiseAddress: string;
+  /** `RANGE=ADDRESS` where node addresses are emulated and stand for a real address. */
+  hostAlias?: string;
+  /** Real address that a node's parts listen on for other machines. */
+  nodeBindAddress: string;
+  /** 0: any, published in the Node object. */
+  kubeletPort: number;
+  dns: { bindAddress: string; port: number };
+}
 
-export function apiserverSpec(layout: ClusterLayout, options: ClusterOptions, port: number): ComponentSpec {
+/** All components on this machine, on loopback; nodes have emulated addresses. */
+export const localSite: Site = {
+  advertiseAddress: network.controlPlaneAddress,
+  hostAlias: `${network.underlayCIDR}=127.0.0.1`,
+  nodeBindAddress: '127.0.0.1',
+  kubeletPort: 0,
+  dns: { bindAddress: '127.0.0.1', port: 0 },
+};
+
+export interface SpecContext {
+  layout: ClusterLayout;
+  site: Site;
+  options: Pick<ClusterOptions, 'bind' | 'storage' | 'verbosity' | 'genericImages'>;
+}
+
+const aliasFlags = (site: Site): string[] => (site.hostAlias ? [`--host-alias=${site.hostAlias}`] : []);
+
+export function apiserverSpec({ layout, site, options }: SpecContext, port: number): ComponentSpec {
   return {
     app: 'apiserver',
     instance: 'apiserver',
     argv: [
       `--bind-address=${options.bind}`,
       `--secure-port=${port}`,
-      `--advertise-address=${network.controlPlaneAddress}`,
+      `--advertise-address=${site.advertiseAddress}`,
       `--storage=${options.storage}`,
       `--client-ca-file=${layout.pki('ca.crt')}`,
       `--tls-cert-file=${layout.pki('apiserver.crt')}`,
@@ -38,95 +59,103 @@ export function apiserverSpec(layout: ClusterLayout, options: ClusterOptions, po
       '--authorization-mode=Node,RBAC',
       '--enable-bootstrap-token-auth',
       `--service-cluster-ip-range=${network.serviceCIDR}`,
-      hostAlias,
+      ...aliasFlags(site),
       `--v=${options.verbosity}`,
     ],
   };
 }
 
-/** The control plane besides the API server, and what serves the whole cluster. */
-export function clusterSpecs(layout: ClusterLayout, options: ClusterOptions): ComponentSpec[] {
-  const verbosity = `--v=${options.verbosity}`;
-  return [
-    {
-      app: 'controller-manager',
-      instance: 'controller-manager',
-      argv: [
-        `--kubeconfig=${layout.componentKubeconfig('controller-manager')}`,
-        '--allocate-node-cidrs',
-        `--cluster-cidr=${network.clusterCIDR}`,
-        `--cluster-signing-cert-file=${layout.pki('ca.crt')}`,
-        `--cluster-signing-key-file=${layout.pki('ca.key')}`,
-        `--root-ca-file=${layout.pki('ca.crt')}`,
-        `--service-account-private-key-file=${layout.pki('sa.key')}`,
-        '--use-service-account-credentials',
-        '--leader-elect=false',
-        '--secure-port=0',
-        verbosity,
-      ],
-    },
-    {
-      app: 'scheduler',
-      instance: 'scheduler',
-      argv: [
-        `--kubeconfig=${layout.componentKubeconfig('scheduler')}`,
-        '--leader-elect=false',
-        '--secure-port=0',
-        verbosity,
-      ],
-    },
-    {
-      app: 'cluster-dns',
-      instance: 'cluster-dns',
-      argv: [
-        `--kubeconfig=${layout.componentKubeconfig('cluster-dns')}`,
-        `--cluster-domain=${network.clusterDomain}`,
-        '--bind-address=127.0.0.1',
-        '--port=0',
-        verbosity,
-      ],
-    },
-  ];
+export function controllerManagerSpec({ layout, options }: SpecContext): ComponentSpec {
+  return {
+    app: 'controller-manager',
+    instance: 'controller-manager',
+    argv: [
+      `--kubeconfig=${layout.componentKubeconfig('controller-manager')}`,
+      '--allocate-node-cidrs',
+      `--cluster-cidr=${network.clusterCIDR}`,
+      `--cluster-signing-cert-file=${layout.pki('ca.crt')}`,
+      `--cluster-signing-key-file=${layout.pki('ca.key')}`,
+      `--root-ca-file=${layout.pki('ca.crt')}`,
+      `--service-account-private-key-file=${layout.pki('sa.key')}`,
+      '--use-service-account-credentials',
+      '--leader-elect=false',
+      '--secure-port=0',
+      `--v=${options.verbosity}`,
+    ],
+  };
+}
+
+export function schedulerSpec({ layout, options }: SpecContext): ComponentSpec {
+  return {
+    app: 'scheduler',
+    instance: 'scheduler',
+    argv: [
+      `--kubeconfig=${layout.componentKubeconfig('scheduler')}`,
+      '--leader-elect=false',
+      '--secure-port=0',
+      `--v=${options.verbosity}`,
+    ],
+  };
+}
+
+export function clusterDnsSpec({ layout, site, options }: SpecContext): ComponentSpec {
+  return {
+    app: 'cluster-dns',
+    instance: 'cluster-dns',
+    argv: [
+      `--kubeconfig=${layout.componentKubeconfig('cluster-dns')}`,
+      `--cluster-domain=${network.clusterDomain}`,
+      `--bind-address=${site.dns.bindAddress}`,
+      `--port=${site.dns.port}`,
+      `--v=${options.verbosity}`,
+    ],
+  };
+}
+
+export interface NodePlace {
+  name: string;
+  /** The Node's InternalIP. */
+  address: string;
 }
 
 /** One node: its runtime ("kernel" included), its agent, its proxy. */
-export function nodeSpecs(layout: ClusterLayout, options: ClusterOptions, index: number): ComponentSpec[] {
-  const node = nodeName(index);
-  const address = network.nodeAddress(index);
+export function nodeSpecs({ layout, site, options }: SpecContext, node: NodePlace): ComponentSpec[] {
   const verbosity = `--v=${options.verbosity}`;
-  const vnet = `unix://${layout.vnetSocket(node)}`;
+  const dir = layout.nodeDir(node.name);
+  const vnet = `unix://${layout.vnetSocket(node.name)}`;
+  const cri = `unix://${layout.criSocket(node.name)}`;
   return [
     {
       app: 'mock-runtime',
-      instance: `mock-runtime-${node}`,
+      instance: `mock-runtime-${node.name}`,
       argv: [
-        `--listen=unix://${layout.criSocket(node)}`,
+        `--listen=${cri}`,
         `--vnet-listen=${vnet}`,
-        `--root-dir=${layout.nodeDir(node)}/runtime`,
-        `--node-name=${node}`,
-        `--node-address=${address}`,
-        '--overlay-bind-address=127.0.0.1',
-        hostAlias,
-        `--cni-conf-dir=${layout.nodeDir(node)}/cni/net.d`,
-        `--cni-bin-dir=${layout.nodeDir(node)}/cni/bin`,
+        `--root-dir=${dir}/runtime`,
+        `--node-name=${node.name}`,
+        `--node-address=${node.address}`,
+        `--overlay-bind-address=${site.nodeBindAddress}`,
+        ...aliasFlags(site),
+        `--cni-conf-dir=${dir}/cni/net.d`,
+        `--cni-bin-dir=${dir}/cni/bin`,
         ...(options.genericImages ? ['--generic-images'] : []),
         verbosity,
       ],
     },
     {
       app: 'kubelet',
-      instance: `kubelet-${node}`,
+      instance: `kubelet-${node.name}`,
       argv: [
         `--bootstrap-kubeconfig=${layout.componentKubeconfig('bootstrap-kubelet')}`,
-        `--kubeconfig=${layout.nodeDir(node)}/kubelet/kubeconfig`,
-        `--cert-dir=${layout.nodeDir(node)}/kubelet/pki`,
-        `--root-dir=${layout.nodeDir(node)}/kubelet`,
-        `--hostname-override=${node}`,
-        `--node-ip=${address}`,
-        `--container-runtime-endpoint=unix://${layout.criSocket(node)}`,
+        `--kubeconfig=${dir}/kubelet/kubeconfig`,
+        `--cert-dir=${dir}/kubelet/pki`,
+        `--root-dir=${dir}/kubelet`,
+        `--hostname-override=${node.name}`,
+        `--node-ip=${node.address}`,
+        `--container-runtime-endpoint=${cri}`,
         `--vnet-endpoint=${vnet}`,
-        '--address=127.0.0.1',
-        '--port=0',
+        `--address=${site.nodeBindAddress}`,
+        `--port=${site.kubeletPort}`,
         `--client-ca-file=${layout.pki('ca.crt')}`,
         `--cluster-dns=${network.dnsServiceIP}`,
         `--cluster-domain=${network.clusterDomain}`,
@@ -135,10 +164,10 @@ export function nodeSpecs(layout: ClusterLayout, options: ClusterOptions, index:
     },
     {
       app: 'kube-proxy',
-      instance: `kube-proxy-${node}`,
+      instance: `kube-proxy-${node.name}`,
       argv: [
         `--kubeconfig=${layout.componentKubeconfig('kube-proxy')}`,
-        `--hostname-override=${node}`,
+        `--hostname-override=${node.name}`,
         `--vnet-endpoint=${vnet}`,
         verbosity,
       ],
@@ -146,10 +175,18 @@ export function nodeSpecs(layout: ClusterLayout, options: ClusterOptions, index:
   ];
 }
 
-/** Everything but the API server, without what the user leaves out. */
-export function allSpecs(layout: ClusterLayout, options: ClusterOptions): ComponentSpec[] {
-  const nodes = Array.from({ length: options.nodes }, (_, i) => nodeSpecs(layout, options, i + 1)).flat();
-  return [...clusterSpecs(layout, options), ...nodes].filter(
-    (spec) => spec.app === 'apiserver' || !options.without.has(spec.app),
+/** Everything but the API server for a cluster on this machine, without what the user leaves out. */
+export function allSpecs(
+  context: SpecContext,
+  options: Pick<ClusterOptions, 'nodes' | 'without'>,
+): ComponentSpec[] {
+  const nodes = Array.from({ length: options.nodes }, (_, i) =>
+    nodeSpecs(context, { name: `node-${i + 1}`, address: network.nodeAddress(i + 1) }),
   );
+  return [
+    controllerManagerSpec(context),
+    schedulerSpec(context),
+    clusterDnsSpec(context),
+    ...nodes.flat(),
+  ].filter((spec) => spec.app === 'apiserver' || !options.without.has(spec.app));
 }

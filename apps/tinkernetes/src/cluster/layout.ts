@@ -18,7 +18,11 @@ export const network = {
 export class ClusterLayout {
   readonly runDir: string;
 
-  constructor(readonly dataDir: string) {
+  /** `nodesDir`: where nodes keep their state, when that is not part of the data directory (a container's own disk). */
+  constructor(
+    readonly dataDir: string,
+    private readonly nodesDir = join(dataDir, 'nodes'),
+  ) {
     const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 12);
     this.runDir = join(tmpdir(), `tinkernetes-${hash}`);
   }
@@ -27,7 +31,7 @@ export class ClusterLayout {
   readonly componentKubeconfig = (component: string): string =>
     join(this.dataDir, 'kubeconfigs', `${component}.kubeconfig`);
   readonly log = (instance: string): string => join(this.dataDir, 'logs', `${instance}.log`);
-  readonly nodeDir = (node: string): string => join(this.dataDir, 'nodes', node);
+  readonly nodeDir = (node: string): string => join(this.nodesDir, node);
 
   get stateFile(): string {
     return join(this.dataDir, 'cluster.json');
@@ -40,5 +44,3 @@ export class ClusterLayout {
   readonly criSocket = (node: string): string => join(this.runDir, `${node}-cri.sock`);
   readonly vnetSocket = (node: string): string => join(this.runDir, `${node}-vnet.sock`);
 }
-
-export const nodeName = (index: number): string => `node-${index}`;

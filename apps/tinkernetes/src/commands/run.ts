@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { realClock, UsageError, type FlagSpec } from '@tinkernetes/component-base';
-import { allSpecs, apiserverSpec, type ComponentSpec } from '../cluster/component-specs';
+import { allSpecs, apiserverSpec, localSite, type ComponentSpec } from '../cluster/component-specs';
 import { ClusterLayout } from '../cluster/layout';
 import { readState } from '../cluster/state';
 import { createInProcessLauncher } from '../launcher/in-process-launcher';
@@ -29,10 +29,8 @@ export const run: Command = {
     const state = await readState(layout);
     if (!state)
       throw new UsageError(`no cluster in ${options.dataDir} yet: start one with \`tinkernetes up\` first`);
-    const spec = findSpec(name, [
-      apiserverSpec(layout, options, state.apiPort),
-      ...allSpecs(layout, options),
-    ]);
+    const context = { layout, site: localSite, options };
+    const spec = findSpec(name, [apiserverSpec(context, state.apiPort), ...allSpecs(context, options)]);
     process.stderr.write(`${spec.app} ${spec.argv.join(' ')}\n`);
     const logger = createLogger({ component: spec.instance, verbosity: options.verbosity });
     const component = createInProcessLauncher({ logger }).start(spec);
