@@ -1,5 +1,7 @@
 import { mkdir, rm, chmod } from 'node:fs/promises';
 import type { Server } from 'node:http';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
 import { UsageError, type Clock, type Random } from '@tinkernetes/component-base';
 import type { Client } from '@tinkernetes/client';
 import type { ClusterOptions } from '../options';
@@ -72,7 +74,18 @@ export class Cluster {
         bootstrapToken: previous?.bootstrapToken ?? `${deps.random.hex(3)}.${deps.random.hex(8)}`,
         apiPort,
       };
-      await ensureCredentials({ layout, options, state, now: deps.clock.now() });
+      const server = serverUrl(options.bind, apiPort);
+      await ensureCredentials({
+        layout,
+        state,
+        server,
+        admin: { file: options.kubeconfig, server },
+        names: {
+          dnsNames: [hostname()],
+          ipAddresses: [network.controlPlaneAddress, ...specificAddress(options.bind)],
+        },
+        now: deps.clock.now(),
+      });
       await writeState(layout, state);
       const supervisor = new Supervisor({
         launcher: deps.launcher(layout),
@@ -150,6 +163,10 @@ async function makeDataDir(layout: ClusterLayout): Promise<void> {
     );
   }
 }
+
+/** The address that the server is bound to, where it is one and not all of them. */
+const specificAddress = (bind: string): string[] =>
+  isIP(bind) && bind !== '0.0.0.0' && bind !== '::' ? [bind] : [];
 
 const closeServer = (server: Server): Promise<void> =>
   new Promise((resolve) => {

@@ -1,6 +1,6 @@
+import { X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { createClient, loadKubeconfig, type Client } from '@tinkernetes/client';
 import {
   createCertificateAuthority,
@@ -8,7 +8,6 @@ import {
   issueCertificate,
   type CertificateAuthority,
 } from '@tinkernetes/pki';
-import type { ClusterOptions } from '../options';
 import { identities, kubeletClientIdentity } from './identities';
 import { kubeconfigText } from './kubeconfigs';
 import { network, type ClusterLayout } from './layout';
@@ -21,21 +20,32 @@ export function serverUrl(bind: string, port: number): string {
   return `https://${host}:${port}`;
 }
 
-interface CredentialOptions {
+export interface CredentialOptions {
   layout: ClusterLayout;
-  options: ClusterOptions;
-  state: ClusterState;
+  state: Pick<ClusterState, 'bootstrapToken'>;
+  /** URL that components reach the API server by. */
+  server: string;
+  /** The administrator's kubeconfig goes here too, perhaps with another URL. */
+  admin: { file: string; server: string };
+  /** What the API server's certificate must be valid for, besides the names and addresses that Pods use. */
+  names: { dnsNames: readonly string[]; ipAddresses: readonly string[] };
   /** Epoch milliseconds. */
   now: number;
 }
 
 /** Makes the cluster's CA, certificates and keys at the first start, and the kubeconfigs at each. */
-export async function ensureCredentials({ layout, options, state, now }: CredentialOptions): Promise<void> {
+export async function ensureCredentials({
+  layout,
+  state,
+  server,
+  admin,
+  names,
+  now,
+}: CredentialOptions): Promise<void> {
   const ca = await ensureAuthority(layout, now);
-  const server = serverUrl(options.bind, state.apiPort);
   await Promise.all([
     ensureServiceAccountKeys(layout),
-    ensureServingCertificate(layout, { ca, now, bind: options.bind }),
+    ensureServingCertificate(layout, { ca, now, names }),
     ensureCertificate(layout, { ca, now, name: 'apiserver-kubelet-client', ...kubeletClientIdentity }),
     ...identities.map(async ({ component, commonName, organizations }) => {
       await ensureCertificate(layout, { ca, now, name: component, commonName, organizations });
@@ -43,14 +53,15 @@ export async function ensureCredentials({ layout, options, state, now }: Credent
         readFile(layout.pki(`${component}.crt`), 'utf8'),
         readFile(layout.pki(`${component}.key`), 'utf8'),
       ]);
-      const text = kubeconfigText({
-        server,
-        ca: ca.certificate,
-        user: commonName,
-        credential: { certificate, key },
-      });
-      await writeAtomically(layout.componentKubeconfig(component), text);
-      if (component === 'admin') await writeAtomically(options.kubeconfig, text);
+      const text = (url: string) =>
+        kubeconfigText({
+          server: url,
+          ca: ca.certificate,
+          user: commonName,
+          credential: { certificate, key },
+        });
+      await writeAtomically(layout.componentKubeconfig(component), text(server));
+      if (component === 'admin') await writeAtomically(admin.file, text(admin.server));
     }),
     writeAtomically(
       layout.componentKubeconfig('bootstrap-kubelet'),
@@ -89,38 +100,34 @@ async function ensureServiceAccountKeys(layout: ClusterLayout): Promise<void> {
   await writeAtomically(layout.pki('sa.key'), privateKey);
 }
 
+/** Made anew when it isn't valid for a name or address that is wanted now (another `--bind`). */
 async function ensureServingCertificate(
   layout: ClusterLayout,
-  options: { ca: CertificateAuthority; now: number; bind: string },
+  { ca, now, names }: { ca: CertificateAuthority; now: number; names: CredentialOptions['names'] },
 ): Promise<void> {
-  if (existsSync(layout.pki('apiserver.key'))) return;
-  const { ca, now, bind } = options;
-  const domain = network.clusterDomain;
-  const wildcard = bind === '0.0.0.0' || bind === '::';
-  await writePair(
-    layout,
-    'apiserver',
-    await issueCertificate(ca, {
-      commonName: 'kube-apiserver',
-      usages: ['serverAuth'],
-      dnsNames: [
-        'kubernetes',
-        'kubernetes.default',
-        'kubernetes.default.svc',
-        `kubernetes.default.svc.${domain}`,
-        'localhost',
-        hostname(),
-      ],
-      ipAddresses: [
-        '127.0.0.1',
-        '::1',
-        network.kubernetesServiceIP,
-        network.controlPlaneAddress,
-        ...(wildcard || bind === '127.0.0.1' ? [] : [bind]),
-      ],
-      now,
-    }),
-  );
+  const dnsNames = [
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    `kubernetes.default.svc.${network.clusterDomain}`,
+    'localhost',
+    ...names.dnsNames,
+  ];
+  const ipAddresses = ['127.0.0.1', '::1', network.kubernetesServiceIP, ...names.ipAddresses];
+  if (existsSync(layout.pki('apiserver.key'))) {
+    const present = new X509Certificate(await readFile(layout.pki('apiserver.crt')));
+    const isValid =
+      dnsNames.every((n) => present.checkHost(n)) && ipAddresses.every((ip) => present.checkIP(ip));
+    if (isValid) return;
+  }
+  const pair = await issueCertificate(ca, {
+    commonName: 'kube-apiserver',
+    usages: ['serverAuth'],
+    dnsNames,
+    ipAddresses,
+    now,
+  });
+  await writePair(layout, 'apiserver', pair);
 }
 
 interface ClientCertificateOptions {

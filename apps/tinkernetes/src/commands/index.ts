@@ -1,8 +1,11 @@
 import type { Command } from './command';
+import { container } from './container';
 import { down } from './down';
+import { healthz } from './healthz';
+import { init } from './init';
 import { run } from './run';
 import { status } from './status';
 import { up } from './up';
 
 /** All subcommands, in the order of the help text. */
-export const commands: readonly Command[] = [up, down, status, run];
+export const commands: readonly Command[] = [up, down, status, run, init, container, healthz];

@@ -23,18 +23,24 @@ export function runnerPath(bundle = __filename): string {
   return runner;
 }
 
-export function createProcessLauncher({ layout, clock }: { layout: ClusterLayout; clock: Clock }): Launcher {
+export interface ProcessLauncherOptions {
+  layout: ClusterLayout;
+  clock: Clock;
+  /** Components' logs go to a file each (default), or to where the launcher's own output goes. */
+  output?: 'files' | 'inherit';
+}
+
+export function createProcessLauncher({ layout, clock, output = 'files' }: ProcessLauncherOptions): Launcher {
   const runner = runnerPath();
   return {
     start(spec: ComponentSpec): RunningComponent {
-      mkdirSync(dirname(layout.log(spec.instance)), { recursive: true });
-      const log = openSync(layout.log(spec.instance), 'a');
+      const log = output === 'files' ? openLog(layout, spec) : 2;
       // Detached: a Ctrl-C in the terminal reaches only the launcher, which stops components in order.
       const child = spawn(process.execPath, [...nodeFlags, runner, spec.app, ...spec.argv], {
         stdio: ['ignore', log, log, 'ipc'],
         detached: true,
       });
-      closeSync(log);
+      if (output === 'files') closeSync(log);
       let failure: { message: string; exitCode: number } | undefined;
       const exited = new Promise<ComponentExit>((resolve) => {
         child.once('error', (error) =>
@@ -66,6 +72,11 @@ export function createProcessLauncher({ layout, clock }: { layout: ClusterLayout
       };
     },
   };
+}
+
+function openLog(layout: ClusterLayout, spec: ComponentSpec): number {
+  mkdirSync(dirname(layout.log(spec.instance)), { recursive: true });
+  return openSync(layout.log(spec.instance), 'a');
 }
 
 /** A component ended before it served. */
