@@ -5,7 +5,8 @@ import { healthz } from './healthz';
 import { init } from './init';
 import { run } from './run';
 import { status } from './status';
+import { trace } from './trace';
 import { up } from './up';
 
 /** All subcommands, in the order of the help text. */
-export const commands: readonly Command[] = [up, down, status, run, init, container, healthz];
+export const commands: readonly Command[] = [up, down, status, run, trace, init, container, healthz];
