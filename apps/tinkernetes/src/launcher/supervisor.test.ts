@@ -1,0 +1,106 @@
+import { VirtualClock } from '@tinkernetes/component-base/testing';
+import type { ComponentSpec } from '../cluster/component-specs';
+import { restartDelay, Supervisor } from './supervisor';
+import type { ComponentExit, Launcher, ReadyInfo, RunningComponent } from './types';
+
+const spec: ComponentSpec = { app: 'scheduler', instance: 'scheduler', argv: [] };
+
+/** A component whose life the test directs. */
+class Directed implements RunningComponent {
+  readonly pid = 1;
+  readonly ready: Promise<ReadyInfo>;
+  readonly exited: Promise<ComponentExit>;
+  serve: (info?: ReadyInfo) => void = () => undefined;
+  end: (exit: ComponentExit) => void = () => undefined;
+
+  constructor() {
+    this.exited = new Promise((resolve) => (this.end = resolve));
+    this.ready = new Promise((resolve, reject) => {
+      this.serve = (info = {}) => resolve(info);
+      void this.exited.then((exit) => reject(new Error(exit.reason)));
+    });
+    this.ready.catch(() => undefined);
+  }
+
+  async stop(): Promise<void> {
+    this.end({ reason: 'stopped', exitCode: 0 });
+    await this.exited;
+  }
+}
+
+function setUp() {
+  const started: Directed[] = [];
+  const launcher: Launcher = {
+    start: () => {
+      const component = new Directed();
+      started.push(component);
+      return component;
+    },
+  };
+  const clock = new VirtualClock();
+  const lines: string[] = [];
+  const supervisor = new Supervisor({ launcher, clock, report: (line) => lines.push(line) });
+  return { supervisor, started, clock, lines };
+}
+
+it.each([
+  [1, 200],
+  [2, 400],
+  [5, 3200],
+  [7, 10_000],
+  [50, 10_000],
+])('waits after %i failures %i ms', (failures, ms) => {
+  expect(restartDelay(failures)).toBe(ms);
+});
+
+it('starts a component again that died, after its back-off, and says so', async () => {
+  const { supervisor, started, clock, lines } = setUp();
+  const ready = supervisor.start(spec);
+  started[0]?.serve();
+  await ready;
+  started[0]?.end({ reason: 'was killed by SIGKILL', exitCode: undefined });
+  await clock.advance(199);
+  expect(started).toHaveLength(1);
+  await clock.advance(1);
+  expect(started).toHaveLength(2);
+  expect(lines).toEqual(['scheduler was killed by SIGKILL; restarting in 0.2 s']);
+  await supervisor.stop();
+  expect(clock.timers).toBe(0);
+});
+
+it('doubles the back-off while failures follow each other, and forgets them after a long run', async () => {
+  const { supervisor, started, clock, lines } = setUp();
+  void supervisor.start(spec);
+  started[0]?.end({ reason: 'exited with code 1', exitCode: 1 });
+  await clock.advance(200);
+  started[1]?.end({ reason: 'exited with code 1', exitCode: 1 });
+  await clock.advance(400);
+  expect(started).toHaveLength(3);
+  started[2]?.serve();
+  await clock.advance(30_000);
+  started[2]?.end({ reason: 'exited with code 1', exitCode: 1 });
+  await clock.advance(200);
+  expect(started).toHaveLength(4);
+  expect(lines.map((line) => /in (.*) s/.exec(line)?.[1])).toEqual(['0.2', '0.4', '0.2']);
+  await supervisor.stop();
+});
+
+it('gives up a required component that never served', async () => {
+  const { supervisor, started, clock } = setUp();
+  const ready = supervisor.start(spec, { required: true });
+  started[0]?.end({ reason: 'exited with code 2: port in use', exitCode: 2 });
+  await expect(ready).rejects.toThrow('port in use');
+  await clock.advance(60_000);
+  expect(started).toHaveLength(1);
+});
+
+it('restarts nothing once stopped, even while it waits for a back-off', async () => {
+  const { supervisor, started, clock } = setUp();
+  void supervisor.start(spec);
+  started[0]?.end({ reason: 'exited with code 1', exitCode: 1 });
+  await clock.advance(100);
+  await supervisor.stop();
+  await clock.advance(60_000);
+  expect(started).toHaveLength(1);
+  expect(supervisor.status()).toMatchObject([{ instance: 'scheduler', state: 'stopped' }]);
+});
