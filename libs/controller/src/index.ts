@@ -1,1 +1,8 @@
 export * from './types';
+export { runWorkers, type RunWorkersOptions } from './workers';
+export { trackWrites } from './write-tracking';
+export { createEventRecorder, type EventRecorderOptions } from './event-recorder';
+export { runLeaderElection, LeadershipLostError, type LeaderElectionOptions } from './leader-election';
+export { slowStartBatch, type SlowStartResult } from './slow-start';
+export { ControllerExpectations } from './expectations';
+export { claimChildren, controllerRefOf, type ClaimOptions } from './controller-ref';

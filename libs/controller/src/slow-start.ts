@@ -1,0 +1,29 @@
+/** client-go's SlowStartInitialBatchSize. */
+const initialBatchSize = 1;
+
+export interface SlowStartResult {
+  successes: number;
+  /** The first failure; batches after the one it happened in were not tried. */
+  error?: unknown;
+}
+
+/**
+ * Calls `work` up to `count` times in batches of 1, 2, 4 …, each in parallel, and stops after a batch with a failure:
+ * so that a quota or a broken template costs one request, not hundreds.
+ * Source: k8s.io/kubernetes/pkg/controller/replicaset slowStartBatch.
+ */
+export async function slowStartBatch(
+  count: number,
+  work: (index: number) => Promise<void>,
+): Promise<SlowStartResult> {
+  let successes = 0;
+  for (let next = 0, size = initialBatchSize; next < count; size *= 2) {
+    const batch = Array.from({ length: Math.min(size, count - next) }, (_, i) => next + i);
+    const results = await Promise.allSettled(batch.map((index) => work(index)));
+    successes += results.filter((r) => r.status === 'fulfilled').length;
+    const failure = results.find((r) => r.status === 'rejected');
+    if (failure) return { successes, error: failure.reason };
+    next += batch.length;
+  }
+  return { successes };
+}
