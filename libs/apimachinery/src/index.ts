@@ -16,3 +16,8 @@ export * from './status-error';
 export * from './validation/addresses';
 export * from './validation/field-error';
 export * from './validation/names';
+export { applyJsonPatch } from './patch/json-patch';
+export { applyMergePatch } from './patch/merge-patch';
+export { applyStrategicMergePatch } from './patch/strategic-merge-patch';
+export * from './schema-lookup';
+export * from './validation/go-format';

@@ -1,0 +1,30 @@
+import type { OpenAPISchema, SchemaFacts } from '@tinkernetes/api';
+
+/** A schema with its `$ref` followed; what stands beside the reference (list types, patch strategies) wins. */
+export function resolveSchema(
+  schema: OpenAPISchema | undefined,
+  schemas: SchemaFacts,
+): OpenAPISchema | undefined {
+  if (!schema) return undefined;
+  const reference = schema.$ref ?? schema.allOf?.[0]?.$ref;
+  if (!reference) return schema;
+  const target = schemas[reference.slice(2)];
+  return target ? { ...target, ...schema, $ref: undefined, allOf: undefined } : schema;
+}
+
+/** The schema of a member: a property, or a value of a map; undefined where the schema knows no such member. */
+export function memberSchema(
+  schema: OpenAPISchema | undefined,
+  key: string,
+  schemas: SchemaFacts,
+): OpenAPISchema | undefined {
+  if (!schema) return undefined;
+  const property =
+    schema.properties && Object.hasOwn(schema.properties, key) ? schema.properties[key] : undefined;
+  return resolveSchema(property ?? schema.additionalProperties, schemas);
+}
+
+export const itemSchema = (
+  schema: OpenAPISchema | undefined,
+  schemas: SchemaFacts,
+): OpenAPISchema | undefined => resolveSchema(schema?.items, schemas);
