@@ -1,1 +1,2 @@
-export {};
+export { storageContract, type StorageContractOptions } from './contract';
+export { bytes, text, WatchRecording } from './collect';
