@@ -1,0 +1,120 @@
+import { X509Certificate } from 'node:crypto';
+import { connect, createServer } from 'node:tls';
+import {
+  createCertificateAuthority,
+  createCertificateSigningRequest,
+  createSelfSignedCertificate,
+  createServiceAccountKeyPair,
+  issueCertificate,
+  readCertificateSigningRequest,
+  signCertificateSigningRequest,
+} from './index';
+
+const now = Date.now();
+const authority = createCertificateAuthority({ commonName: 'kubernetes', now });
+
+it('issues client certificates whose subject is user and groups', async () => {
+  const ca = await authority;
+  const pair = await issueCertificate(ca, {
+    commonName: 'jane',
+    organizations: ['dev', 'ops'],
+    usages: ['clientAuth'],
+    now,
+  });
+  const certificate = new X509Certificate(pair.certificate);
+  expect(certificate.subject).toBe('O=dev\nO=ops\nCN=jane');
+  expect(certificate.issuer).toBe('CN=kubernetes');
+  expect(certificate.verify(new X509Certificate(ca.certificate).publicKey)).toBe(true);
+  expect(certificate.ca).toBe(false);
+});
+
+it('issues serving certificates that TLS clients accept for their names and addresses', async () => {
+  const ca = await authority;
+  const pair = await issueCertificate(ca, {
+    commonName: 'server',
+    usages: ['serverAuth'],
+    dnsNames: ['kubernetes.default'],
+    ipAddresses: ['127.0.0.1', '::1'],
+    now,
+  });
+  const client = await issueCertificate(ca, { commonName: 'jane', usages: ['clientAuth'], now });
+  const server = createServer({
+    cert: pair.certificate,
+    key: pair.key,
+    ca: ca.certificate,
+    requestCert: true,
+    rejectUnauthorized: true,
+  });
+  const peer = new Promise<string>((resolve) =>
+    server.once('secureConnection', (socket) => {
+      resolve(String(socket.getPeerCertificate().subject.CN));
+      socket.end();
+    }),
+  );
+  const port = await new Promise<number>((resolve) =>
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)),
+  );
+  const socket = connect({
+    port,
+    host: '127.0.0.1',
+    servername: 'kubernetes.default',
+    ca: ca.certificate,
+    cert: client.certificate,
+    key: client.key,
+  });
+  socket.resume();
+  await new Promise((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject));
+  expect(socket.authorized).toBe(true);
+  expect(await peer).toBe('jane');
+  socket.destroy();
+  server.close();
+});
+
+it('signs requests with their own subject, key and names', async () => {
+  const ca = await authority;
+  const { request, key } = await createCertificateSigningRequest({
+    commonName: 'system:node:node-1',
+    organizations: ['system:nodes'],
+    dnsNames: ['node-1'],
+    ipAddresses: ['172.30.0.11'],
+  });
+  expect(await readCertificateSigningRequest(request)).toEqual({
+    commonName: 'system:node:node-1',
+    organizations: ['system:nodes'],
+    dnsNames: ['node-1'],
+    ipAddresses: ['172.30.0.11'],
+  });
+  const certificate = new X509Certificate(
+    await signCertificateSigningRequest(ca, { request, usages: ['clientAuth'], now, durationMs: 3600_000 }),
+  );
+  expect(certificate.subject).toBe('O=system:nodes\nCN=system:node:node-1');
+  expect(certificate.subjectAltName).toBe('DNS:node-1, IP Address:172.30.0.11');
+  expect(certificate.checkPrivateKey((await import('node:crypto')).createPrivateKey(key))).toBe(true);
+  expect(Date.parse(certificate.validTo) - now).toBeLessThanOrEqual(3600_000);
+});
+
+it('never issues beyond the end of the authority', async () => {
+  const ca = await createCertificateAuthority({ commonName: 'short', now, durationMs: 60_000 });
+  const pair = await issueCertificate(ca, { commonName: 'x', usages: ['clientAuth'], now });
+  expect(Date.parse(new X509Certificate(pair.certificate).validTo)).toBeLessThanOrEqual(now + 60_000);
+});
+
+it.each(['not PEM at all', '-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----\n'])(
+  'rejects an unreadable request: %s',
+  async (request) => {
+    await expect(readCertificateSigningRequest(request)).rejects.toThrow();
+  },
+);
+
+it('makes self-signed serving certificates and service-account keys', async () => {
+  const pair = await createSelfSignedCertificate({
+    commonName: 'node-1@1',
+    usages: ['serverAuth'],
+    dnsNames: ['node-1'],
+    now,
+  });
+  expect(new X509Certificate(pair.certificate).checkHost('node-1')).toBe('node-1');
+  const keys = await createServiceAccountKeyPair();
+  expect(keys.publicKey).toContain('BEGIN PUBLIC KEY');
+  expect(keys.privateKey).toContain('BEGIN PRIVATE KEY');
+});
