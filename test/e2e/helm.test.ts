@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { CommandLineClient } from './harness/clients';
-import { ClusterProcess } from './harness/cluster-process';
+import { CommandLineClient } from '../harness/clients';
+import { ClusterProcess } from '../harness/cluster-process';
 
 const chart = join(__dirname, 'chart');
 

@@ -1,7 +1,7 @@
-import { createServer } from 'node:net';
 import { eventually } from '@tinkernetes/component-base/testing';
-import { CommandLineClient, transcript } from './harness/clients';
-import { ClusterProcess } from './harness/cluster-process';
+import { freePort } from '../harness/free-port';
+import { CommandLineClient, transcript } from '../harness/clients';
+import { ClusterProcess } from '../harness/cluster-process';
 
 interface List<T> {
   items: T[];
@@ -242,13 +242,3 @@ describe.each(['32', '35'] as const)('kubectl 1.%s', (version) => {
     expect(explained).toMatch(/image\t<string>/);
   });
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
-}

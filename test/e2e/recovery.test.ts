@@ -1,7 +1,7 @@
 import { eventually } from '@tinkernetes/component-base/testing';
 import { execFileSync } from 'node:child_process';
-import { CommandLineClient } from './harness/clients';
-import { ClusterProcess } from './harness/cluster-process';
+import { CommandLineClient } from '../harness/clients';
+import { ClusterProcess } from '../harness/cluster-process';
 
 interface Status {
   instance: string;

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ClusterProcess } from './harness/cluster-process';
+import { ClusterProcess } from '../harness/cluster-process';
 
 const root = join(__dirname, '../..');
 const up = (...args: string[]) =>

@@ -14,7 +14,7 @@ export interface CommandOptions {
   env?: Record<string, string>;
 }
 
-const binDir = process.env.TINKERNETES_CLIENTS ?? join(__dirname, '../../clients/bin');
+const binDir = process.env.TINKERNETES_CLIENTS ?? join(__dirname, '../clients/bin');
 
 /** An unmodified command-line client against one cluster. */
 export class CommandLineClient {

@@ -1,0 +1,90 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { eventually } from '@tinkernetes/component-base/testing';
+import { freePort } from '../harness/free-port';
+import { CommandLineClient } from '../harness/clients';
+
+const root = join(__dirname, '../..');
+const [command = 'docker', ...prefix] = (process.env.TINKERNETES_COMPOSE ?? 'docker compose').split(' ');
+const project = `tinkernetes-test-${process.pid}`;
+let env: NodeJS.ProcessEnv;
+
+const compose = (...args: string[]) =>
+  execFileSync(command, [...prefix, '-p', project, ...args], {
+    cwd: root,
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+
+let kubectl: CommandLineClient;
+const nodeNames = async () => (await kubectl.run(['get', 'nodes', '-o', 'name'])).trim().split('\n').sort();
+
+beforeAll(async () => {
+  // Debian's docker-compose speaks to the classic builder only.
+  env = {
+    ...process.env,
+    API_PORT: String(await freePort()),
+    DOCKER_BUILDKIT: '0',
+    COMPOSE_DOCKER_CLI_BUILD: '0',
+  };
+  compose('build');
+  compose('up', '-d', '--scale', 'kubelet=3');
+  kubectl = new CommandLineClient('kubectl', '35', join(root, 'deploy/cluster/kubeconfig'));
+  await eventually(() => kubectl.run(['wait', '--for=condition=Ready', 'node', '--all', '--timeout=5s']), {
+    timeoutMs: 120_000,
+  });
+  await eventually(async () => expect(await nodeNames()).toHaveLength(3), { timeoutMs: 60_000 });
+}, 900_000);
+afterAll(() => {
+  compose('down', '-v', '--remove-orphans');
+}, 120_000);
+
+it('brings all nodes up by themselves, and more when scaled', async () => {
+  expect(await nodeNames()).toEqual(['node/kubelet-1', 'node/kubelet-2', 'node/kubelet-3']);
+  compose('up', '-d', '--scale', 'kubelet=5', '--no-recreate');
+  await eventually(async () => expect(await nodeNames()).toHaveLength(5), { timeoutMs: 60_000 });
+  await kubectl.run(['wait', '--for=condition=Ready', 'node', '--all', '--timeout=60s']);
+});
+
+it('runs a Deployment across containers and reaches it by its Service name', async () => {
+  await kubectl.run(['create', 'deployment', 'web', '--image=nginx', '--replicas=6']);
+  await kubectl.run(['rollout', 'status', 'deploy/web', '--timeout=60s']);
+  await kubectl.run(['expose', 'deploy', 'web', '--port', '80']);
+  const output = await kubectl.run([
+    'run',
+    'sh',
+    '--image=busybox',
+    '--restart=Never',
+    '-i',
+    '--rm',
+    '--',
+    'wget',
+    '-qO-',
+    'http://web',
+  ]);
+  expect(output).toContain('Welcome to nginx!');
+  const [pod] = (await kubectl.run(['get', 'pods', '-l', 'app=web', '-o', 'name'])).split('\n');
+  expect(await kubectl.run(['exec', pod ?? '', '--', 'echo', 'over two hops'])).toBe('over two hops\n');
+});
+
+it('leaves new Pods Pending without its scheduler, and goes on with it', async () => {
+  compose('stop', 'scheduler');
+  await kubectl.run(['run', 'waits', '--image=nginx']);
+  await kubectl.run(['scale', 'deploy/web', '--replicas=3']);
+  await eventually(async () =>
+    expect(
+      (await kubectl.run(['get', 'pods', '-l', 'app=web', '-o', 'name'])).trim().split('\n'),
+    ).toHaveLength(3),
+  );
+  expect(await kubectl.run(['get', 'pod', 'waits', '-o', 'jsonpath={.status.phase}'])).toBe('Pending');
+  compose('start', 'scheduler');
+  await kubectl.run(['wait', '--for=condition=Ready', 'pod/waits', '--timeout=60s']);
+});
+
+it('keeps a node its name when its container is restarted', async () => {
+  const before = await nodeNames();
+  compose('restart', 'kubelet');
+  await kubectl.run(['wait', '--for=condition=Ready', 'node', '--all', '--timeout=60s']);
+  expect(await nodeNames()).toEqual(before);
+});

@@ -1,0 +1,61 @@
+// `npm run test:compose`: the demo of docker-compose.yml, driven by an unmodified kubectl. Skipped, and counted so,
+// where no Docker engine with the two base images can be had.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setUpClients } from '../test/clients/setup.mjs';
+import { installIfNeeded } from './install.mjs';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const answers = (command, ...args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+
+function composeCommand() {
+  if (answers('docker', 'compose', 'version')) return ['docker', 'compose'];
+  if (answers('docker-compose', 'version')) return ['docker-compose'];
+  return undefined;
+}
+
+function missing() {
+  if (!answers('docker', 'info')) return 'no Docker engine answers';
+  if (!composeCommand()) return 'neither `docker compose` nor docker-compose is installed';
+  const images = ['node:20-bookworm-slim', 'redis:7-bookworm'];
+  const absent = images.filter(
+    (i) => !answers('docker', 'image', 'inspect', i) && !answers('docker', 'pull', '-q', i),
+  );
+  return absent.length ? `no image registry has ${absent.join(' and ')}` : undefined;
+}
+
+installIfNeeded();
+const reason = missing();
+if (reason) {
+  console.log(`compose: skipped, ${reason}`);
+  mkdirSync(join(root, 'test-results'), { recursive: true });
+  writeFileSync(
+    join(root, 'test-results/compose.json'),
+    `${JSON.stringify({ suite: 'compose', passed: 0, failed: 0, skipped: 1 })}\n`,
+  );
+  process.exit(0);
+}
+const result = spawnSync(
+  process.execPath,
+  [
+    join(root, 'node_modules/jest/bin/jest.js'),
+    '--config',
+    join(root, 'test/compose/jest.config.cjs'),
+    '--reporters=default',
+    `--reporters=${join(root, 'tools/jest-summary-reporter.cjs')}`,
+    ...process.argv.slice(2),
+  ],
+  {
+    cwd: root,
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      TINKERNETES_SUITE: 'compose',
+      TINKERNETES_CLIENTS: setUpClients(),
+      TINKERNETES_COMPOSE: composeCommand().join(' '),
+    },
+  },
+);
+process.exit(result.status ?? 1);
