@@ -1,5 +1,7 @@
 import type { Clock, Logger, Metrics } from '@tinkernetes/component-base';
 import { createMemoryStorage } from './memory/create-memory-storage';
+import { batchSizeObserver, MeteredStorage } from './mvcc/metered-storage';
+import type { MvccOptions } from './mvcc/mvcc-storage';
 import { StorageUnusableError, type Storage } from './types';
 
 export interface StorageDeps {
@@ -11,14 +13,36 @@ export interface StorageDeps {
 }
 
 /**
- * Opens the store that `spec` names: `memory`. Throws StorageUnusableError when it can't be used, saying what to do.
+ * Opens the store that `spec` names: `memory`, `sqlite:<file>`, `redis://host:port[/database]`.
+ * Throws StorageUnusableError when it can't be used, saying what to do.
  */
 export async function openStorage(spec: string, deps: StorageDeps): Promise<Storage> {
-  const [scheme] = spec.split(':', 1);
+  const { clock, metrics, keepHistoryMs } = deps;
+  const storage = await openDriver(spec, deps, {
+    clock,
+    keepHistoryMs,
+    observeBatch: batchSizeObserver(metrics),
+  });
+  return metrics ? new MeteredStorage(storage, metrics, clock) : storage;
+}
+
+/** Drivers are loaded when they are chosen: each brings its own heavy dependency. */
+async function openDriver(spec: string, deps: StorageDeps, options: MvccOptions): Promise<Storage> {
+  const colon = spec.indexOf(':');
+  const scheme = colon < 0 ? spec : spec.slice(0, colon);
+  const rest = colon < 0 ? '' : spec.slice(colon + 1);
   switch (scheme) {
     case 'memory':
-      return createMemoryStorage(deps);
+      return createMemoryStorage(options);
+    case 'sqlite': {
+      if (rest === '')
+        throw new StorageUnusableError('sqlite needs a file: --storage=sqlite:/path/to/file.db');
+      const { openSqliteStorage } = await import('./sqlite/open-sqlite-storage');
+      return openSqliteStorage(rest, options);
+    }
     default:
-      throw new StorageUnusableError(`unknown storage "${spec}": use memory`);
+      throw new StorageUnusableError(
+        `unknown storage "${spec}": use memory, sqlite:<file> or redis://<host>:<port>`,
+      );
   }
 }

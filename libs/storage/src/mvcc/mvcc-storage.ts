@@ -21,6 +21,8 @@ export interface MvccOptions {
   clock: Clock;
   /** How much history auto-compaction keeps; 0: no auto-compaction. */
   keepHistoryMs?: number;
+  /** Called with the number of writes that shared a commit. */
+  observeBatch?: (size: number) => void;
 }
 
 const historyPageSize = 2000;
