@@ -7,7 +7,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { isBuiltin } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { realClock } from '@tinkernetes/component-base';
@@ -16,17 +16,18 @@ import { bytes, text, WatchRecording } from '../testing';
 import { StorageUnusableError } from '../types';
 import { openSqliteStorage } from './open-sqlite-storage';
 
+interface Tool {
+  exec(sql: string): void;
+  close(): void;
+}
+type ToolClass = new (file: string) => Tool;
+
 /** Runs SQL on a closed database file, as an operator's tool would. */
 function runSql(file: string, sql: string): void {
-  interface Tool {
-    exec(sql: string): void;
-    close(): void;
-  }
-  type ToolClass = new (file: string) => Tool;
-  // eslint-disable-next-line @typescript-eslint/no-require-imports
+  const load = createRequire(__filename);
   const Database = isBuiltin('node:sqlite')
-    ? (require('node:sqlite') as { DatabaseSync: ToolClass }).DatabaseSync
-    : (require('libsql') as ToolClass);
+    ? (load('node:sqlite') as { DatabaseSync: ToolClass }).DatabaseSync
+    : (load('libsql') as ToolClass);
   const db = new Database(file);
   db.exec(sql);
   db.close();
