@@ -60,7 +60,7 @@ function tokenize(specs: Record<string, FlagSpec>, argv: readonly string[]): Map
   const options = Object.fromEntries(
     Object.entries(specs).map(([name, s]) => [
       name,
-      { type: s.type === 'boolean' ? 'boolean' : 'string', short: s.short },
+      { type: s.type === 'boolean' ? 'boolean' : 'string', ...(s.short ? { short: s.short } : undefined) },
     ]),
   ) as Record<string, { type: 'string' | 'boolean'; short?: string }>;
   const { tokens } = parseArgs({
