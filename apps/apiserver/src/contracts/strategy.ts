@@ -42,7 +42,15 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly allowCreateOnUpdate?: boolean;
   /** Seconds that a DELETE without gracePeriodSeconds grants; undefined: kind has no graceful deletion. */
   readonly graceful?: (object: T, requestedSeconds: number | undefined) => number;
-  /** Finalizers that a create sets (Namespace's are in spec). */
+  /** Finalizers outside of metadata that hold a deletion up (Namespace's spec.finalizers). */
+  readonly extraFinalizers?: (object: T) => readonly string[];
+  /** The object as a deletion that has to wait leaves it, beyond deletionTimestamp (Namespace's phase). */
+  readonly markTerminating?: (object: T) => T;
+  /** What a DELETE without propagationPolicy does with dependents. Default: Background. */
+  readonly defaultOrphanDependents?: boolean;
+  /** A DELETE answers with the object instead of a Status. */
+  readonly returnDeletedObject?: boolean;
+  /** Lifetime of the stored object (Events). */
   readonly ttlSeconds?: (object: T) => number | undefined;
   /** Cells after the metadata for the Table rendering, in the order of table-columns.json. */
   readonly tableCells?: (object: T, now: number) => readonly unknown[];

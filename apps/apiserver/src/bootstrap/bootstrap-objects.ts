@@ -1,0 +1,41 @@
+import { loadBootstrapObjects, type KubeObject } from '@tinkernetes/api';
+import { isAlreadyExists } from '@tinkernetes/apimachinery';
+import type { StoreRegistry } from '../contracts';
+
+/** Resources of the bootstrap facts, in the order in which they are made, with their groups. */
+const order: readonly [group: string, resource: string][] = [
+  ['', 'namespaces'],
+  ['rbac.authorization.k8s.io', 'clusterroles'],
+  ['rbac.authorization.k8s.io', 'clusterrolebindings'],
+  ['rbac.authorization.k8s.io', 'roles'],
+  ['rbac.authorization.k8s.io', 'rolebindings'],
+  ['scheduling.k8s.io', 'priorityclasses'],
+  ['flowcontrol.apiserver.k8s.io', 'prioritylevelconfigurations'],
+  ['flowcontrol.apiserver.k8s.io', 'flowschemas'],
+  ['apiregistration.k8s.io', 'apiservices'],
+];
+
+/** Creates what a fresh control plane has by itself; what is there stays as it is. */
+export async function createBootstrapObjects(stores: StoreRegistry): Promise<void> {
+  const facts = loadBootstrapObjects();
+  for (const [group, resource] of order) {
+    const store = stores.find(group, resource);
+    if (!store) continue;
+    const missing = (facts[resource] ?? []).filter(
+      ({ metadata }) => !store.peek(metadata.name, metadata.namespace ?? ''),
+    );
+    await Promise.all(missing.map((object) => createUnlessThere(store, object)));
+  }
+}
+
+export async function createUnlessThere(
+  store: { create(object: KubeObject): Promise<KubeObject> },
+  object: KubeObject,
+): Promise<void> {
+  try {
+    await store.create(object);
+  } catch (error) {
+    // Another server on the same storage was faster.
+    if (!isAlreadyExists(error)) throw error;
+  }
+}

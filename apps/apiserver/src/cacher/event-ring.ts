@@ -1,0 +1,63 @@
+import type { CacheEvent } from './cache-event';
+
+const initialCapacity = 128;
+
+/** The most recent events of one resource, in revision order. Grows to `capacity`, then forgets the oldest. */
+export class EventRing {
+  private slots: (CacheEvent | undefined)[] = [];
+  private start = 0;
+  private count = 0;
+
+  constructor(
+    private readonly capacity: number,
+    /** Events up to this revision are not here (the revision of the first load). */
+    private oldest: number,
+  ) {}
+
+  /** Watches may resume from this revision or a later one. */
+  get oldestResumable(): number {
+    return this.oldest;
+  }
+
+  push(event: CacheEvent): void {
+    if (this.count === this.slots.length) this.grow();
+    if (this.count === this.capacity) {
+      this.oldest = this.slots[this.start]?.revision ?? this.oldest;
+      this.slots[this.start] = event;
+      this.start = (this.start + 1) % this.slots.length;
+      return;
+    }
+    this.slots[(this.start + this.count) % this.slots.length] = event;
+    this.count++;
+  }
+
+  /** Events after `revision`; undefined when some of them are gone. */
+  since(revision: number): CacheEvent[] | undefined {
+    if (revision < this.oldest) return undefined;
+    const out: CacheEvent[] = [];
+    for (let i = this.count - 1; i >= 0; i--) {
+      const event = this.slots[(this.start + i) % this.slots.length];
+      if (!event || event.revision <= revision) break;
+      out.push(event);
+    }
+    return out.reverse();
+  }
+
+  reset(revision: number): void {
+    this.slots = [];
+    this.start = 0;
+    this.count = 0;
+    this.oldest = revision;
+  }
+
+  private grow(): void {
+    if (this.slots.length >= this.capacity) return;
+    const next = Math.min(this.capacity, Math.max(initialCapacity, this.slots.length * 2));
+    const moved = Array.from(
+      { length: this.count },
+      (_, i) => this.slots[(this.start + i) % this.slots.length],
+    );
+    this.slots = [...moved, ...new Array<undefined>(next - moved.length)];
+    this.start = 0;
+  }
+}

@@ -1,0 +1,162 @@
+import type { KubeObject } from '@tinkernetes/api';
+import type { KeyValue, StorageEvent } from '@tinkernetes/storage';
+import { CacheEntry, type StoredCodec } from './cache-entry';
+import { CacheEvent } from './cache-event';
+import { EventRing } from './event-ring';
+import { SortedEntries } from './sorted-entries';
+
+/** Receives each change after it has been applied; `close` when the cache had to be loaded anew. */
+export interface CacheSubscriber {
+  event(event: CacheEvent): void;
+  /** Called after a storage batch that changed this resource. */
+  flush?(): void;
+  close?(): void;
+}
+
+const ringCapacity = 2048;
+
+/**
+ * Current objects under one storage prefix and the latest changes to them. Fed by StorageFeed, read by lists, gets
+ * and watches. Source: k8s.io/apiserver/pkg/storage/cacher.
+ */
+export class WatchCache {
+  private readonly namespaces = new Map<string, SortedEntries>();
+  /** Namespaces in the order of their keys. */
+  private namespaceOrder: string[] = [];
+  private readonly subscribers = new Set<CacheSubscriber>();
+  private readonly ring: EventRing;
+  private codec: StoredCodec | undefined;
+  private entryCount = 0;
+  private changed = false;
+  private readonly codecOf = (): StoredCodec => {
+    if (!this.codec) throw new Error(`no resource is registered for ${this.prefix}`);
+    return this.codec;
+  };
+
+  constructor(
+    /** `/registry/pods/` */
+    readonly prefix: string,
+    loadedAt: number,
+    /** The revision up to which the feed has delivered, and what writers know about revisions on their way. */
+    private readonly feed: {
+      readonly revision: number;
+      takeWritten(revision: number): KubeObject | undefined;
+    },
+  ) {
+    this.ring = new EventRing(ringCapacity, loadedAt);
+  }
+
+  setCodec(codec: StoredCodec): void {
+    this.codec = codec;
+  }
+
+  get revision(): number {
+    return this.feed.revision;
+  }
+  get size(): number {
+    return this.entryCount;
+  }
+  get watchers(): number {
+    return this.subscribers.size;
+  }
+  get oldestResumable(): number {
+    return this.ring.oldestResumable;
+  }
+
+  get(name: string, namespace = ''): CacheEntry | undefined {
+    return this.namespaces.get(namespace)?.get(name);
+  }
+
+  /** All entries (of a namespace) in key order; a copy, so that it stays as it is while it is written out. */
+  list(namespace?: string): CacheEntry[] {
+    if (namespace !== undefined) return [...(this.namespaces.get(namespace)?.all ?? [])];
+    const out: CacheEntry[] = [];
+    for (const name of this.namespaceOrder) {
+      for (const entry of this.namespaces.get(name)?.all ?? []) out.push(entry);
+    }
+    return out;
+  }
+
+  eventsSince(revision: number): CacheEvent[] | undefined {
+    return this.ring.since(revision);
+  }
+
+  subscribe(subscriber: CacheSubscriber): () => void {
+    this.subscribers.add(subscriber);
+    return () => void this.subscribers.delete(subscriber);
+  }
+
+  /** Part of the first load. */
+  load(item: KeyValue): void {
+    const { namespace, name } = this.split(item.key);
+    this.put(new CacheEntry(namespace, name, item.modRevision, item.value, this.codecOf, item.trace));
+  }
+
+  /** Forgets everything before another load; watchers have to start again. */
+  reset(revision: number): void {
+    this.namespaces.clear();
+    this.namespaceOrder = [];
+    this.entryCount = 0;
+    this.ring.reset(revision);
+    for (const subscriber of [...this.subscribers]) subscriber.close?.();
+  }
+
+  apply(event: StorageEvent): void {
+    const { namespace, name } = this.split(event.key);
+    const previous = this.namespaces.get(namespace)?.get(name);
+    const change = event.type === 'PUT' ? this.applyPut(event, previous) : this.applyDelete(event, previous);
+    if (!change) return;
+    this.ring.push(change);
+    this.changed = true;
+    for (const subscriber of this.subscribers) subscriber.event(change);
+  }
+
+  /** The batch that `apply` was called for is complete. */
+  flush(): void {
+    if (!this.changed) return;
+    this.changed = false;
+    for (const subscriber of this.subscribers) subscriber.flush?.();
+  }
+
+  private applyPut(event: StorageEvent, previous: CacheEntry | undefined): CacheEvent {
+    const { namespace, name } = this.split(event.key);
+    const { value, trace } = event.current;
+    const written = this.feed.takeWritten(event.revision);
+    const entry = new CacheEntry(namespace, name, event.revision, value, this.codecOf, trace, written);
+    this.put(entry);
+    return new CacheEvent(previous ? 'MODIFIED' : 'ADDED', event.revision, entry, previous);
+  }
+
+  private applyDelete(event: StorageEvent, previous: CacheEntry | undefined): CacheEvent | undefined {
+    if (!previous) return undefined;
+    const entries = this.namespaces.get(previous.namespace);
+    entries?.delete(previous.name);
+    this.entryCount--;
+    if (entries?.size === 0) {
+      this.namespaces.delete(previous.namespace);
+      this.namespaceOrder = this.namespaceOrder.filter((n) => n !== previous.namespace);
+    }
+    return new CacheEvent('DELETED', event.revision, previous.deletedAt(event.revision), previous);
+  }
+
+  private put(entry: CacheEntry): void {
+    let entries = this.namespaces.get(entry.namespace);
+    if (!entries) {
+      entries = new SortedEntries();
+      this.namespaces.set(entry.namespace, entries);
+      this.namespaceOrder.push(entry.namespace);
+      this.namespaceOrder.sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1));
+    }
+    const before = entries.size;
+    entries.set(entry);
+    this.entryCount += entries.size - before;
+  }
+
+  private split(key: string): { namespace: string; name: string } {
+    const rest = key.slice(this.prefix.length);
+    const slash = rest.indexOf('/');
+    return slash < 0
+      ? { namespace: '', name: rest }
+      : { namespace: rest.slice(0, slash), name: rest.slice(slash + 1) };
+  }
+}

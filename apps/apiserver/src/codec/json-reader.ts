@@ -1,0 +1,233 @@
+/** Text that is not JSON; the message is worded as Go's encoding/json words it. */
+export class JsonSyntaxError extends Error {
+  override readonly name = 'JsonSyntaxError';
+}
+
+export interface ParsedJson {
+  value: unknown;
+  /** Paths of keys that occur twice in one object, e.g. `data.a`. */
+  duplicates: string[];
+}
+
+const maxDepth = 10_000;
+
+/**
+ * Parses JSON. Compact text without duplicate keys, which is what clients send, takes only V8's own parser; anything
+ * else is read by a parser that reports duplicates, merges them as Go's decoder does, and words errors as it does.
+ */
+export function parseJson(text: string): ParsedJson {
+  const fast = fastParse(text);
+  return fast === undefined ? new Reader(text).document() : { value: fast.value, duplicates: [] };
+}
+
+function fastParse(text: string): { value: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return JSON.stringify(value).length === text.length ? { value } : undefined;
+  } catch (error) {
+    // The careful parser finds the same fault and words it as Go does.
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+const escapes: Record<string, string> = {
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+};
+
+class Reader {
+  private at = 0;
+  private readonly duplicates: string[] = [];
+
+  constructor(private readonly text: string) {}
+
+  document(): ParsedJson {
+    this.space();
+    const value = this.value('', 'looking for beginning of value', 0);
+    this.space();
+    if (this.at < this.text.length) throw this.invalid('after top-level value');
+    return { value, duplicates: this.duplicates };
+  }
+
+  private invalid(context: string): JsonSyntaxError {
+    const char = this.text[this.at];
+    if (char === undefined) return new JsonSyntaxError('unexpected end of JSON input');
+    return new JsonSyntaxError(`invalid character ${quoteChar(char)} ${context}`);
+  }
+
+  private space(): void {
+    for (;;) {
+      const code = this.text.charCodeAt(this.at);
+      if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return;
+      this.at++;
+    }
+  }
+
+  private value(path: string, context: string, depth: number): unknown {
+    const char = this.text[this.at];
+    switch (char) {
+      case '{':
+        return this.object(path, depth + 1);
+      case '[':
+        return this.array(path, depth + 1);
+      case '"':
+        return this.string();
+      case 't':
+        return this.literal('true', true);
+      case 'f':
+        return this.literal('false', false);
+      case 'n':
+        return this.literal('null', null);
+      default:
+        if (char !== undefined && /[-0-9]/.test(char)) return this.number();
+        throw this.invalid(context);
+    }
+  }
+
+  private object(path: string, depth: number): Record<string, unknown> {
+    if (depth > maxDepth) throw this.invalid('exceeded max depth');
+    this.at++;
+    const out: Record<string, unknown> = {};
+    this.space();
+    if (this.text[this.at] === '}') {
+      this.at++;
+      return out;
+    }
+    for (;;) {
+      this.space();
+      if (this.text[this.at] !== '"') throw this.invalid('looking for beginning of object key string');
+      const key = this.string();
+      this.space();
+      if (this.text[this.at] !== ':') throw this.invalid('after object key');
+      this.at++;
+      this.space();
+      const place = path ? `${path}.${key}` : key;
+      const value = this.value(place, 'looking for beginning of value', depth);
+      this.put(out, key, value, place);
+      this.space();
+      const next = this.text[this.at];
+      if (next !== ',' && next !== '}') throw this.invalid('after object key:value pair');
+      this.at++;
+      if (next === '}') return out;
+    }
+  }
+
+  private put(out: Record<string, unknown>, key: string, value: unknown, place: string): void {
+    let kept = value;
+    if (Object.hasOwn(out, key)) {
+      this.duplicates.push(place);
+      const before = out[key];
+      if (isRecord(before) && isRecord(value)) kept = mergeRecords(before, value);
+    }
+    if (key === '__proto__') {
+      Object.defineProperty(out, key, { value: kept, enumerable: true, configurable: true, writable: true });
+    } else out[key] = kept;
+  }
+
+  private array(path: string, depth: number): unknown[] {
+    if (depth > maxDepth) throw this.invalid('exceeded max depth');
+    this.at++;
+    const out: unknown[] = [];
+    this.space();
+    if (this.text[this.at] === ']') {
+      this.at++;
+      return out;
+    }
+    for (;;) {
+      this.space();
+      out.push(this.value(`${path}[${out.length}]`, 'looking for beginning of value', depth));
+      this.space();
+      const next = this.text[this.at];
+      if (next !== ',' && next !== ']') throw this.invalid('after array element');
+      this.at++;
+      if (next === ']') return out;
+    }
+  }
+
+  private string(): string {
+    const start = ++this.at;
+    let out = '';
+    let from = start;
+    for (;;) {
+      const char = this.text[this.at];
+      if (char === undefined) throw this.invalid('');
+      if (char === '"') {
+        out += this.text.slice(from, this.at++);
+        return out;
+      }
+      if (char < ' ') throw this.invalid('in string literal');
+      if (char === '\\') {
+        out += this.text.slice(from, this.at++) + this.escape();
+        from = this.at;
+      } else this.at++;
+    }
+  }
+
+  private escape(): string {
+    const char = this.text[this.at];
+    if (char === 'u') {
+      for (let i = 1; i <= 4; i++) {
+        const digit = this.text[this.at + i];
+        if (digit === undefined || !/[0-9a-fA-F]/.test(digit)) {
+          this.at += i;
+          throw this.invalid('in \\u hexadecimal character escape');
+        }
+      }
+      const code = parseInt(this.text.slice(this.at + 1, this.at + 5), 16);
+      this.at += 5;
+      return String.fromCharCode(code);
+    }
+    const plain = char === undefined ? undefined : escapes[char];
+    if (plain === undefined) throw this.invalid('in string escape code');
+    this.at++;
+    return plain;
+  }
+
+  private literal<T>(word: string, value: T): T {
+    for (let i = 0; i < word.length; i++, this.at++) {
+      if (this.text[this.at] !== word[i]) {
+        throw this.invalid(`in literal ${word} (expecting ${quoteChar(word[i] ?? '')})`);
+      }
+    }
+    return value;
+  }
+
+  private number(): number {
+    const match = /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?/.exec(this.text.slice(this.at, this.at + 400));
+    if (!match) {
+      this.at++;
+      throw this.invalid('in numeric literal');
+    }
+    this.at += match[0].length;
+    return Number(match[0]);
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
+
+/** What Go's decoder leaves when the same object comes twice: both contents. */
+function mergeRecords(a: Record<string, unknown>, b: Record<string, unknown>): Record<string, unknown> {
+  const out = { ...a };
+  for (const [key, value] of Object.entries(b)) {
+    const before = out[key];
+    out[key] = isRecord(before) && isRecord(value) ? mergeRecords(before, value) : value;
+  }
+  return out;
+}
+
+/** As strconv.Quote would write it between single quotes. */
+export function quoteChar(char: string): string {
+  if (char === "'") return `'\\''`;
+  if (char === '"') return `'"'`;
+  const code = char.charCodeAt(0);
+  if (code < 32 || (code >= 127 && code < 161)) return `'\\x${code.toString(16).padStart(2, '0')}'`;
+  return `'${char}'`;
+}

@@ -1,0 +1,56 @@
+import { parseAllDocuments, isMap, isScalar, isSeq, type Document, type YAMLParseError } from 'yaml';
+import { JsonSyntaxError, type ParsedJson } from './json-reader';
+
+/**
+ * The first document of a YAML text, read by YAML 1.1's rules (`yes` is true) as sigs.k8s.io/yaml does. Keys become
+ * strings; duplicates are reported.
+ */
+export function parseYaml(text: string): ParsedJson {
+  const documents = parseAllDocuments(text, {
+    version: '1.1',
+    uniqueKeys: false,
+    merge: true,
+    logLevel: 'silent',
+  });
+  const document = Array.isArray(documents) ? documents[0] : undefined;
+  if (!document) return { value: null, duplicates: [] };
+  const error = document.errors[0];
+  if (error) throw new JsonSyntaxError(goYamlError(error, text));
+  const duplicates: string[] = [];
+  findDuplicates(document.contents, '', duplicates);
+  return { value: toJson(document), duplicates };
+}
+
+function toJson(document: Document): unknown {
+  return document.toJS({ maxAliasCount: 1000 }) as unknown;
+}
+
+function findDuplicates(node: unknown, path: string, out: string[]): void {
+  if (isSeq(node)) node.items.forEach((item, i) => findDuplicates(item, `${path}[${i}]`, out));
+  if (!isMap(node)) return;
+  const seen = new Set<string>();
+  for (const { key, value } of node.items) {
+    const name = String(isScalar(key) ? key.value : key);
+    const place = path ? `${path}.${name}` : name;
+    if (seen.has(name)) out.push(place);
+    seen.add(name);
+    findDuplicates(value, place, out);
+  }
+}
+
+/** go-yaml's words for the commonest faults. */
+function goYamlError(error: YAMLParseError, text: string): string {
+  const line = error.linePos?.[0].line ?? 1;
+  const total = text.split('\n').length;
+  switch (error.code) {
+    case 'BAD_INDENT':
+    case 'MISSING_CHAR':
+      return /flow/.test(error.message)
+        ? `yaml: line ${Math.min(line, total)}: did not find expected ',' or ']'`
+        : `yaml: line ${line}: could not find expected ':'`;
+    case 'TAB_AS_INDENT':
+      return `yaml: line ${line}: found character that cannot start any token`;
+    default:
+      return `yaml: line ${line}: did not find expected node content`;
+  }
+}

@@ -1,0 +1,83 @@
+import type { ApiRequest } from '../contracts';
+import { unknownResource } from '../endpoints/dispatch';
+import { negotiate } from '../endpoints/negotiation';
+import { serialize } from '../endpoints/presenter';
+import type { ResourceTable } from '../registry/generic/resource-table';
+import { splitPath } from '../server/request-info';
+import { PlainNotFound, sendBytes } from '../server/respond';
+import { aggregatedDiscovery } from './aggregated';
+import { apiGroups, apiResourceList } from './documents';
+
+const aggregatedType =
+  /application\/json\s*;(?=[^,]*g=apidiscovery\.k8s\.io)(?=[^,]*as=APIGroupDiscoveryList)[^,]*/;
+
+export interface DiscoveryOptions {
+  table: ResourceTable;
+  /** `172.30.0.1:6443`: what clients are told to use. */
+  serverAddress: string;
+}
+
+/** Serves `/api`, `/apis`, `/apis/{group}` and the resource lists below; false: another path. */
+export function serveDiscovery(options: DiscoveryOptions, request: ApiRequest): boolean {
+  const parts = splitPath(request.info.path);
+  const [root, second, third] = parts;
+  if (root === 'api' && parts.length === 1) {
+    answerRoot(options, request, '/api', {
+      kind: 'APIVersions',
+      versions: ['v1'],
+      serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: options.serverAddress }],
+    });
+    return true;
+  }
+  if (root === 'apis' && parts.length === 1) {
+    answerRoot(options, request, '/apis', {
+      kind: 'APIGroupList',
+      apiVersion: 'v1',
+      groups: apiGroups(options.table),
+    });
+    return true;
+  }
+  if (root === 'api' && parts.length === 2 && second) {
+    answerResources(options, request, '', second);
+    return true;
+  }
+  if (root !== 'apis' || !second || parts.length > 3) return false;
+  const group = apiGroups(options.table).find(({ name }) => name === second);
+  if (!group) throw new PlainNotFound();
+  if (third) answerResources(options, request, second, third);
+  else answer(request, { kind: 'APIGroup', apiVersion: 'v1', ...group });
+  return true;
+}
+
+function answerRoot(
+  { table }: DiscoveryOptions,
+  request: ApiRequest,
+  root: '/api' | '/apis',
+  plain: object,
+): void {
+  const match = aggregatedType.exec(request.raw.headers.accept ?? '')?.[0];
+  const version = match && /v=(v2beta1|v2)/.exec(match)?.[1];
+  if (!version) {
+    answer(request, plain);
+    return;
+  }
+  request.response.setHeader('Vary', 'Accept');
+  const type = `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`;
+  sendBytes(request.response, 200, type, JSON.stringify(aggregatedDiscovery(table, root, version)));
+}
+
+function answerResources(
+  { table }: DiscoveryOptions,
+  request: ApiRequest,
+  group: string,
+  version: string,
+): void {
+  const document = apiResourceList(table, group, version);
+  if (!document) throw unknownResource();
+  answer(request, document);
+}
+
+function answer(request: ApiRequest, value: object): void {
+  const negotiated = negotiate(request.raw.headers.accept, { protobuf: false, scope: 'none' });
+  sendBytes(request.response, 200, negotiated.contentType, serialize(value, negotiated));
+}

@@ -1,0 +1,31 @@
+import type { CacheEntry } from '../cacher/cache-entry';
+import { sendBytes } from '../server/respond';
+import type { EndpointContext, ResourceRequest } from './context';
+import { negotiate, type Negotiated } from './negotiation';
+import { presentObject, serialize } from './presenter';
+
+export const negotiateObject = (request: ResourceRequest): Negotiated =>
+  negotiate(request.raw.headers.accept, { protobuf: false, scope: 'object' });
+
+/** Answers with one stored object. */
+export function sendEntry(
+  context: EndpointContext,
+  request: ResourceRequest,
+  code: number,
+  entry: CacheEntry,
+): void {
+  const negotiated = negotiateObject(request);
+  const bytes = presentObject(request.resource, entry, negotiated, {
+    now: context.clock.now(),
+    includeObject: request.query.get('includeObject') ?? 'Metadata',
+    version: negotiated.transformVersion ?? 'v1',
+    noHeaders: false,
+  });
+  sendBytes(request.response, code, negotiated.contentType, bytes);
+}
+
+/** Answers with any value (Status, Scale …) in a format that the client takes. */
+export function sendValue(request: ResourceRequest, code: number, value: object): void {
+  const negotiated = negotiate(request.raw.headers.accept, { protobuf: false, scope: 'none' });
+  sendBytes(request.response, code, negotiated.contentType, serialize(value, negotiated));
+}

@@ -1,0 +1,31 @@
+import { badRequest } from '@tinkernetes/apimachinery';
+import { negotiateObject, sendEntry } from './answer';
+import type { Endpoint } from './context';
+import { storeOf } from './context';
+import { internalTypeOf, readTypedObject } from './read-object';
+import { writeContext } from './write-context';
+import { writeQuery } from './write-options';
+
+/** POST of a new object. */
+export const create: Endpoint = async (context, request) => {
+  const query = writeQuery(request, 'CreateOptions');
+  negotiateObject(request);
+  const { resource, info } = request;
+  const { codec, descriptor } = resource;
+  const target = internalTypeOf(descriptor.group, descriptor.kind);
+  const object = await readTypedObject(context, request, {
+    codec,
+    target,
+    fieldValidation: query.fieldValidation,
+  });
+  checkNamespace(object.metadata.namespace, info.namespace);
+  const write = writeContext(context, request, { operation: 'CREATE', query });
+  const { entry } = await storeOf(request).createObject(object, write);
+  sendEntry(context, request, 201, entry);
+};
+
+/** An object's own namespace may be left out but not differ from the request's. */
+export function checkNamespace(given: string | undefined, wanted: string): void {
+  if (!given || given === wanted) return;
+  throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+}

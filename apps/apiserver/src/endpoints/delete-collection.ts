@@ -1,0 +1,40 @@
+import { isNotFound } from '@tinkernetes/apimachinery';
+import type { CacheEntry } from '../cacher/cache-entry';
+import { deleteObject } from '../registry/generic/deletion';
+import { sendBytes } from '../server/respond';
+import type { Endpoint } from './context';
+import { storeOf } from './context';
+import { readDeleteOptions } from './delete-options';
+import { listQuery } from './list-options';
+import { readPage } from './list-page';
+import { negotiate } from './negotiation';
+import { presentList } from './presenter';
+import { selectionOf } from './selection';
+import { writeContext } from './write-context';
+
+/** DELETE of all objects of a collection that the selectors choose. Answers with them as a list. */
+export const deleteCollection: Endpoint = async (context, request) => {
+  const query = listQuery(request, { watch: false });
+  const negotiated = negotiate(request.raw.headers.accept, { protobuf: false, scope: 'list' });
+  const selection = selectionOf(request);
+  const options = await readDeleteOptions(context, request);
+  const { entries, meta } = await readPage(context, request, selection, query);
+  const write = writeContext(context, request, {
+    operation: 'DELETE',
+    query: { dryRun: options.dryRun, fieldManager: '' },
+    options: options.raw,
+  });
+  const store = storeOf(request);
+  const deleted: CacheEntry[] = [];
+  for (const entry of entries) {
+    try {
+      deleted.push((await deleteObject(store, entry, options, write)).entry);
+    } catch (error) {
+      // Somebody else was faster; what the collection promises holds.
+      if (!isNotFound(error)) throw error;
+    }
+  }
+  const table = { now: context.clock.now(), includeObject: 'Metadata', version: 'v1', noHeaders: false };
+  const bytes = presentList(request.resource, deleted, meta, { negotiated, table });
+  sendBytes(request.response, 200, negotiated.contentType, bytes);
+};

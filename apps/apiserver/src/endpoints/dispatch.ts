@@ -1,0 +1,99 @@
+import { StatusError } from '@tinkernetes/apimachinery';
+import type { ApiRequest, RequestInfo } from '../contracts';
+import type { ServedResource } from '../registry/generic/served-resource';
+import { PlainNotFound } from '../server/respond';
+import type { Endpoint, EndpointContext } from './context';
+import { create } from './create';
+import { deleteOne } from './delete';
+import { deleteCollection } from './delete-collection';
+import { get } from './get';
+import { list } from './list';
+import { patch } from './patch';
+import { update } from './update';
+import { watch } from './watch';
+
+const endpoints: Readonly<Record<string, Endpoint>> = {
+  get,
+  list,
+  watch,
+  create,
+  update,
+  patch,
+  delete: deleteOne,
+  deletecollection: deleteCollection,
+};
+
+/** Subresources that read and write the main object through its strategy. */
+const objectSubresources = new Set(['status']);
+const objectVerbs = new Set(['get', 'update', 'patch']);
+
+export const unknownResource = (): StatusError =>
+  new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
+
+/** Finds what a resource request is for and runs its verb. */
+export async function dispatch(context: EndpointContext, request: ApiRequest): Promise<void> {
+  const { info } = request;
+  const resource = find(context, info);
+  if (info.subresource) {
+    await dispatchSubresource(context, request, resource);
+    return;
+  }
+  const virtual = resource.store ? undefined : context.subresources().get(keyOf(resource, ''));
+  if (virtual) {
+    await virtual(request);
+    return;
+  }
+  const endpoint = endpoints[info.verb];
+  if (!endpoint || !resource.store || !resource.verbs.has(info.verb)) throw unsupportedVerb();
+  await endpoint(context, Object.assign(request, { resource }));
+}
+
+async function dispatchSubresource(
+  context: EndpointContext,
+  request: ApiRequest,
+  resource: ServedResource,
+): Promise<void> {
+  const { subresource, verb } = request.info;
+  const known = resource.subresources.get(subresource);
+  if (!known || (request.info.parts.length > 3 && subresource !== 'proxy')) throw unknownResource();
+  const handler = context.subresources().get(keyOf(resource, subresource));
+  if (handler) {
+    await handler(request);
+    return;
+  }
+  const endpoint = objectVerbs.has(verb) ? endpoints[verb] : undefined;
+  if (!objectSubresources.has(subresource) || !endpoint) throw unsupportedVerb();
+  await endpoint(context, Object.assign(request, { resource }));
+}
+
+const keyOf = ({ descriptor }: ServedResource, subresource: string): string =>
+  `${descriptor.group}/${descriptor.resource}/${subresource}`;
+
+function find({ table }: EndpointContext, info: RequestInfo): ServedResource {
+  const { apiGroup, apiVersion, namespace, name, parts } = info;
+  if ((info.apiPrefix === 'api') !== (apiGroup === '')) throw new PlainNotFound();
+  const resource = table.lookup(apiGroup, apiVersion, info.resource);
+  if (!resource) {
+    if (!table.hasGroupVersion(apiGroup, apiVersion)) throw new PlainNotFound();
+    throw unknownResource();
+  }
+  const { namespaced } = resource.descriptor;
+  const ownNamespace = apiGroup === '' && info.resource === 'namespaces';
+  const isNamed = parts.length > 1;
+  if (namespaced ? isNamed && !namespace : namespace !== '' && !ownNamespace) throw unknownResource();
+  if (namespaced && !namespace && info.verb === 'create') throw unsupportedVerb();
+  if (name && isNamed) checkPathName(name);
+  return resource;
+}
+
+function checkPathName(name: string): void {
+  const reason = name === '.' ? "may not be '.'" : name === '..' ? "may not be '..'" : undefined;
+  if (reason)
+    throw new StatusError('BadRequest', `Name parameter invalid: ${JSON.stringify(name)}: ${reason}`);
+}
+
+/** What upstream's router answers for a path that has no such method. */
+const unsupportedVerb = (): StatusError =>
+  new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', {
+    details: {},
+  });

@@ -1,0 +1,31 @@
+import { badRequest } from '@tinkernetes/apimachinery';
+import type { HttpIO } from '../contracts';
+import { schemaCodec } from '../codec/object-codec';
+import { readBody } from '../server/body';
+import { bodyFormat, parseBody } from '../server/decode-body';
+import { sendBytes } from '../server/respond';
+import type { EndpointContext } from './context';
+import { negotiate } from './negotiation';
+import { serialize } from './presenter';
+
+/** Bodies in and answers out for handlers that are not the generic ones. */
+export function createHttpIO({ options }: EndpointContext): HttpIO {
+  const limit = options.maxRequestBodyBytes;
+  return {
+    readBody: (request) => readBody(request.raw, limit),
+    async readObject(request) {
+      const format = bodyFormat(request.raw.headers['content-type']);
+      const body = await readBody(request.raw, limit);
+      if (format === 'protobuf') throw badRequest('protobuf bodies are not understood');
+      const { value } = parseBody(body, format, 'object');
+      const { apiVersion = '', kind = '' } = (value ?? {}) as { apiVersion?: string; kind?: string };
+      const codec = schemaCodec(apiVersion, kind);
+      if (!codec) throw badRequest(`no kind "${kind}" is registered for version "${apiVersion}"`);
+      return codec.decode(value).object;
+    },
+    respond(request, code, object) {
+      const negotiated = negotiate(request.raw.headers.accept, { protobuf: false, scope: 'none' });
+      sendBytes(request.response, code, negotiated.contentType, serialize(object, negotiated));
+    },
+  };
+}

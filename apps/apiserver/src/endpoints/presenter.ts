@@ -1,0 +1,120 @@
+import { apiVersionOf, type KubeObject } from '@tinkernetes/api';
+import { stringify as toYaml } from 'yaml';
+import type { CacheEntry } from '../cacher/cache-entry';
+import { jsonEncoding } from '../registry/generic/stored-codec';
+import type { ServedResource } from '../registry/generic/served-resource';
+import { renderTable, type TableOptions } from '../server/composition';
+import type { Negotiated } from './negotiation';
+
+export interface ListMeta {
+  resourceVersion: string;
+  continue?: string;
+  remainingItemCount?: number;
+}
+
+const partialVersion = (negotiated: Negotiated): string =>
+  `meta.k8s.io/${negotiated.transformVersion ?? 'v1'}`;
+
+/** The entry's object in the resource's version. */
+export function objectOf(resource: ServedResource, entry: CacheEntry): KubeObject {
+  const own = apiVersionOf(resource.descriptor);
+  const { object } = entry;
+  if (object.apiVersion === own) return object;
+  return JSON.parse(entry.bytes(jsonEncoding(resource.descriptor)).toString('utf8')) as KubeObject;
+}
+
+/** A decoded object in the resource's version. */
+export function objectInVersion(resource: ServedResource, object: KubeObject): KubeObject {
+  const own = apiVersionOf(resource.descriptor);
+  if (object.apiVersion === own || !resource.store) return object;
+  const bytes = resource.store.unstored(object, Number(object.metadata.resourceVersion ?? 0));
+  return JSON.parse(bytes.bytes(jsonEncoding(resource.descriptor)).toString('utf8')) as KubeObject;
+}
+
+export const partialObject = (object: KubeObject, negotiated: Negotiated): object => ({
+  kind: 'PartialObjectMetadata',
+  apiVersion: partialVersion(negotiated),
+  metadata: object.metadata,
+});
+
+/** One object as the client asked to see it. */
+export function presentObject(
+  resource: ServedResource,
+  entry: CacheEntry,
+  negotiated: Negotiated,
+  table: TableOptions,
+): Buffer {
+  if (negotiated.format === 'json' && !negotiated.transform)
+    return entry.bytes(jsonEncoding(resource.descriptor));
+  return serialize(transformed(resource, entry, negotiated, table), negotiated);
+}
+
+function transformed(
+  resource: ServedResource,
+  entry: CacheEntry,
+  negotiated: Negotiated,
+  table: TableOptions,
+): object {
+  const object = objectOf(resource, entry);
+  switch (negotiated.transform) {
+    case 'Table':
+      return renderTable(
+        resource,
+        [object],
+        { resourceVersion: object.metadata.resourceVersion ?? '' },
+        table,
+      );
+    case 'PartialObjectMetadata':
+      return partialObject(object, negotiated);
+    default:
+      return object;
+  }
+}
+
+/** A list as the client asked to see it, for all but plain JSON, which is streamed from cached bytes. */
+export function presentList(
+  resource: ServedResource,
+  entries: readonly CacheEntry[],
+  meta: ListMeta,
+  { negotiated, table }: { negotiated: Negotiated; table: TableOptions },
+): Buffer {
+  const objects = entries.map((entry) => objectOf(resource, entry));
+  return serialize(listValue(resource, objects, meta, { negotiated, table }), negotiated);
+}
+
+function listValue(
+  resource: ServedResource,
+  objects: readonly KubeObject[],
+  meta: ListMeta,
+  { negotiated, table }: { negotiated: Negotiated; table: TableOptions },
+): object {
+  switch (negotiated.transform) {
+    case 'Table':
+      return renderTable(resource, objects, meta, table);
+    case 'PartialObjectMetadataList':
+      return {
+        kind: 'PartialObjectMetadataList',
+        apiVersion: partialVersion(negotiated),
+        metadata: meta,
+        items: objects.map((object) => partialObject(object, negotiated)),
+      };
+    default:
+      return {
+        kind: resource.listKind,
+        apiVersion: apiVersionOf(resource.descriptor),
+        metadata: meta,
+        items: resource.custom ? objects : objects.map(({ kind: _k, apiVersion: _a, ...rest }) => rest),
+      };
+  }
+}
+
+/** Bytes of any value in the negotiated format. */
+export function serialize(value: object, negotiated: Pick<Negotiated, 'format'>): Buffer {
+  if (negotiated.format === 'yaml') return Buffer.from(goYaml(value));
+  return Buffer.from(`${JSON.stringify(value)}\n`);
+}
+
+/** As sigs.k8s.io/yaml writes it: keys sorted, no folding. */
+export function goYaml(value: unknown): string {
+  return toYaml(value, { sortMapEntries: true, lineWidth: 0, version: '1.1', aliasDuplicateObjects: false });
+}

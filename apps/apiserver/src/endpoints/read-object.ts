@@ -1,0 +1,73 @@
+import { apiVersionOf, type KubeObject } from '@tinkernetes/api';
+import { badRequest, type StatusError } from '@tinkernetes/apimachinery';
+import type { ObjectCodec } from '../codec/object-codec';
+import { bodyFormat, parseBody } from '../server/decode-body';
+import { readBody } from '../server/body';
+import type { EndpointContext, ResourceRequest } from './context';
+import type { FieldValidation } from './write-options';
+
+export interface ReadOptions {
+  codec: ObjectCodec;
+  /** Go type of the internal object, for messages: `apps.Deployment`. */
+  target: string;
+  fieldValidation: FieldValidation;
+}
+
+/** Reads and decodes the body of a create or update, as one kind. */
+export async function readTypedObject(
+  context: EndpointContext,
+  request: ResourceRequest,
+  options: ReadOptions,
+): Promise<KubeObject> {
+  const { codec, fieldValidation } = options;
+  const format = bodyFormat(request.raw.headers['content-type']);
+  const body = await readBody(request.raw, context.options.maxRequestBodyBytes);
+  if (format === 'protobuf') throw badRequest('protobuf bodies are not understood');
+  const { value, duplicates } = parseBody(body, format, codec.kind);
+  checkType(value, options);
+  const { object, unknown } = codec.decode(value);
+  reportStrict([...duplicates.map((d) => `duplicate field "${d}"`), ...unknown], options, request);
+  void fieldValidation;
+  return object;
+}
+
+function checkType(value: unknown, { codec, target }: ReadOptions): void {
+  const given = (value ?? {}) as { kind?: unknown; apiVersion?: unknown };
+  const kind = typeof given.kind === 'string' && given.kind ? given.kind : codec.kind;
+  const apiVersion =
+    typeof given.apiVersion === 'string' && given.apiVersion ? given.apiVersion : codec.apiVersion;
+  if (kind === codec.kind && apiVersion === codec.apiVersion) return;
+  throw wrongType(kind, apiVersion, codec, target);
+}
+
+function wrongType(kind: string, apiVersion: string, codec: ObjectCodec, target: string): StatusError {
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
+  const reason =
+    apiVersion === codec.apiVersion
+      ? `converting (${version}.${kind}) to (${target}): unknown conversion`
+      : `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
+  return badRequest(`${kind} in version "${version}" cannot be handled as a ${codec.kind}: ${reason}`);
+}
+
+export function reportStrict(
+  errors: readonly string[],
+  options: ReadOptions,
+  request: ResourceRequest,
+): void {
+  if (errors.length === 0 || options.fieldValidation === 'Ignore') return;
+  if (options.fieldValidation === 'Warn') {
+    for (const error of errors) request.warn(error);
+    return;
+  }
+  const { kind, apiVersion } = options.codec;
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
+  throw badRequest(
+    `${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${errors.join(', ')}`,
+  );
+}
+
+export const internalTypeOf = (group: string, kind: string): string =>
+  `${group === '' ? 'core' : (group.split('.')[0] ?? group)}.${kind}`;
+
+export const apiVersionOfRequest = (request: ResourceRequest): string =>
+  apiVersionOf(request.resource.descriptor);

@@ -1,0 +1,69 @@
+import type { KubeObject } from '@tinkernetes/api';
+import {
+  badRequest,
+  FieldSelector,
+  parseFieldSelector,
+  parseLabelSelector,
+  Selector,
+} from '@tinkernetes/apimachinery';
+import type { CacheEntry } from '../cacher/cache-entry';
+import type { ServedResource } from '../registry/generic/served-resource';
+import type { ResourceRequest } from './context';
+
+/** Which objects of a resource a list, watch or deletecollection is about. */
+export interface Selection {
+  /** undefined: all namespaces. */
+  namespace: string | undefined;
+  /** Only the object of this name. */
+  name: string | undefined;
+  /** Whether label or field selectors are in play. */
+  selective: boolean;
+  matches(entry: CacheEntry): boolean;
+}
+
+const metaFields = ['metadata.name', 'metadata.namespace'];
+
+export function selectionOf(request: ResourceRequest): Selection {
+  const { resource, info, query } = request;
+  const labels = parsed(query.get('labelSelector'), parseLabelSelector, Selector.everything);
+  const fields = parsed(query.get('fieldSelector'), parseFieldSelector, FieldSelector.everything);
+  checkFields(fields, resource);
+  const namespace = info.namespace || fields.exactValue('metadata.namespace') || undefined;
+  const name = fields.exactValue('metadata.name');
+  const others = fields.requirements.some(({ field }) => !metaFields.includes(field));
+  return {
+    namespace: resource.descriptor.namespaced ? namespace : '',
+    name,
+    selective: !labels.isEverything || !fields.isEverything,
+    matches(entry) {
+      if (!labels.isEverything && !labels.matches(entry.object.metadata.labels)) return false;
+      return fields.isEverything || fields.matches(fieldsOf(resource, entry, others));
+    },
+  };
+}
+
+function fieldsOf(resource: ServedResource, entry: CacheEntry, others: boolean): Record<string, string> {
+  const meta = { 'metadata.name': entry.name, 'metadata.namespace': entry.namespace };
+  if (!others) return meta;
+  return { ...resource.strategy.selectableFields?.(entry.object as KubeObject), ...meta };
+}
+
+function parsed<T>(text: string | null, parse: (text: string) => T, everything: T): T {
+  if (!text) return everything;
+  try {
+    return parse(text);
+  } catch (error) {
+    throw badRequest(error instanceof Error ? error.message : String(error), error);
+  }
+}
+
+function checkFields(fields: FieldSelector, { strategy }: ServedResource): void {
+  const known = [...metaFields, ...(strategy.selectableFieldNames ?? [])];
+  const unknown = fields.requirements.find(({ field }) => !known.includes(field));
+  if (!unknown) return;
+  throw badRequest(
+    strategy.selectableFieldNames
+      ? `field label not supported: ${unknown.field}`
+      : `"${unknown.field}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
+  );
+}

@@ -1,0 +1,48 @@
+import { badRequest } from '@tinkernetes/apimachinery';
+import { negotiateObject, sendEntry } from './answer';
+import type { Endpoint } from './context';
+import { storeOf } from './context';
+import { checkNamespace } from './create';
+import { internalTypeOf, readTypedObject } from './read-object';
+import { writeContext } from './write-context';
+import { writeQuery } from './write-options';
+
+/** PUT of an object, or of its status. */
+export const update: Endpoint = async (context, request) => {
+  const query = writeQuery(request, 'UpdateOptions');
+  negotiateObject(request);
+  const { resource, info } = request;
+  const { codec, descriptor } = resource;
+  const target = internalTypeOf(descriptor.group, descriptor.kind);
+  const object = await readTypedObject(context, request, {
+    codec,
+    target,
+    fieldValidation: query.fieldValidation,
+  });
+  checkNamespace(object.metadata.namespace, info.namespace);
+  checkName(object.metadata.name, info.name);
+  const named = object.metadata.name
+    ? object
+    : { ...object, metadata: { ...object.metadata, name: info.name } };
+  const { entry, created } = await storeOf(request).updateObject(
+    {
+      name: info.name,
+      namespace: info.namespace,
+      change: () => named,
+      create: info.subresource ? undefined : () => named,
+      failOnConflict: Boolean(object.metadata.resourceVersion),
+    },
+    writeContext(context, request, { operation: 'UPDATE', query }),
+    info.subresource === 'status' ? 'status' : 'main',
+  );
+  sendEntry(context, request, created ? 201 : 200, entry);
+};
+
+function checkName(given: string, wanted: string): void {
+  if (given === wanted) return;
+  throw badRequest(
+    given
+      ? `the name of the object (${given}) does not match the name on the URL (${wanted})`
+      : `name must be provided`,
+  );
+}

@@ -1,0 +1,157 @@
+import type { Timer } from '@tinkernetes/component-base';
+import type { CacheEntry } from '../cacher/cache-entry';
+import type { CacheEvent } from '../cacher/cache-event';
+import { statusOf } from '../server/respond';
+import type { EndpointContext, ResourceRequest } from './context';
+import { storeOf } from './context';
+import type { ListQuery } from './list-options';
+import type { Selection } from './selection';
+import { tooOld } from './watch-errors';
+import type { FrameType, WatchFrames } from './watch-frames';
+
+const bookmarkPeriodMs = 60_000;
+/** The last bookmark comes this long before the stream's end. */
+const bookmarkBeforeEndMs = 2000;
+/** Bytes that may wait for a watcher's socket before it counts as too slow and is closed. */
+const maxBuffered = 16 * 1024 * 1024;
+
+export interface WatchStreamOptions {
+  frames: WatchFrames;
+  selection: Selection;
+  query: ListQuery;
+}
+
+/** One watcher: turns cache events into frames on its response until it ends. */
+export class WatchStream {
+  readonly done: Promise<void>;
+  private finish: () => void = () => undefined;
+  private unsubscribe: () => void = () => undefined;
+  private timers: Timer[] = [];
+  private pending: Buffer[] = [];
+  private ended = false;
+  /** Revision up to which everything has been sent. */
+  private sent = 0;
+
+  constructor(
+    private readonly context: EndpointContext,
+    private readonly request: ResourceRequest,
+    private readonly options: WatchStreamOptions,
+  ) {
+    this.done = new Promise((resolve) => (this.finish = resolve));
+  }
+
+  open(): void {
+    const { response, signal } = this.request;
+    response.writeHead(200, {
+      'Content-Type': this.options.frames.contentType,
+      'Cache-Control': 'no-cache, private',
+    });
+    response.flushHeaders();
+    response.socket?.setNoDelay(true);
+    signal.addEventListener('abort', () => this.end(), { once: true });
+    response.on('close', () => this.end());
+    this.startTimers();
+  }
+
+  initial(entry: CacheEntry): void {
+    this.write(this.options.frames.single('ADDED', entry));
+  }
+
+  endOfInitialEvents(revision: number): void {
+    this.write(this.options.frames.bookmark(revision, true));
+    this.flush();
+  }
+
+  /** Sends what happened after `revision`, then everything that happens. */
+  follow(revision: number): void {
+    if (this.ended) return;
+    this.flush();
+    const { cache } = storeOf(this.request);
+    this.sent = revision;
+    const missed = cache.eventsSince(revision);
+    if (!missed) {
+      this.fail(tooOld(revision, cache.oldestResumable));
+      return;
+    }
+    for (const event of missed) this.event(event);
+    this.flush();
+    this.unsubscribe = cache.subscribe({
+      event: (event) => this.event(event),
+      flush: () => this.flush(),
+      close: () => this.end(),
+    });
+  }
+
+  private event(event: CacheEvent): void {
+    if (this.ended || event.revision <= this.sent) return;
+    const { selection, frames } = this.options;
+    const type = frameType(event, selection);
+    if (!type) return;
+    this.write(frames.shared(event, type, type === 'DELETED' ? event.leaving : event.entry));
+  }
+
+  private write(frame: Buffer): void {
+    this.pending.push(frame);
+  }
+
+  /** One write to the socket for all frames of a batch. */
+  private flush(): void {
+    if (this.ended || this.pending.length === 0) return;
+    const { response } = this.request;
+    const frames = this.pending;
+    this.pending = [];
+    if (response.writableLength > maxBuffered) {
+      this.end();
+      return;
+    }
+    const [first] = frames;
+    response.write(frames.length === 1 && first ? first : Buffer.concat(frames));
+  }
+
+  private fail(error: unknown): void {
+    this.write(this.options.frames.error(statusOf(error)));
+    this.flush();
+    this.end();
+  }
+
+  private startTimers(): void {
+    const { clock, context } = this.context;
+    const { query } = this.options;
+    const least = this.context.options.minRequestTimeoutSeconds;
+    const seconds = query.timeoutSeconds ?? least * (1 + context.random.next());
+    this.timers.push(clock.setTimeout(() => this.end(), seconds * 1000, { unref: true }));
+    if (!query.allowWatchBookmarks) return;
+    this.timers.push(clock.setInterval(() => this.bookmark(), bookmarkPeriodMs, { unref: true }));
+    const last = seconds * 1000 - bookmarkBeforeEndMs;
+    if (last > 0) this.timers.push(clock.setTimeout(() => this.bookmark(), last, { unref: true }));
+  }
+
+  private bookmark(): void {
+    const { cache } = storeOf(this.request);
+    this.write(this.options.frames.bookmark(cache.revision, false));
+    this.flush();
+  }
+
+  private end(): void {
+    if (this.ended) return;
+    this.flush();
+    this.ended = true;
+    this.unsubscribe();
+    for (const timer of this.timers) timer.cancel();
+    if (!this.request.response.destroyed) this.request.response.end();
+    this.finish();
+  }
+}
+
+/** What a change is to a watcher that sees a selection of the objects; undefined: nothing. */
+export function frameType(event: CacheEvent, selection: Selection): FrameType | undefined {
+  const { namespace, name } = selection;
+  const { entry, previous } = event;
+  if (namespace !== undefined && namespace !== entry.namespace) return undefined;
+  if (name !== undefined && name !== entry.name) return undefined;
+  if (!selection.selective) return event.type;
+  const is = event.type !== 'DELETED' && selection.matches(entry);
+  const was = previous !== undefined && selection.matches(previous);
+  if (is) return was ? 'MODIFIED' : 'ADDED';
+  return was ? 'DELETED' : undefined;
+}

@@ -1,0 +1,53 @@
+import type { CacheEntry } from '../cacher/cache-entry';
+import type { Endpoint, EndpointContext, ResourceRequest } from './context';
+import { storeOf } from './context';
+import { parseResourceVersion } from './get';
+import { wantsTraces } from './list';
+import { candidatesOf } from './list-page';
+import { listQuery, type ListQuery } from './list-options';
+import { negotiate } from './negotiation';
+import { selectionOf } from './selection';
+import { WatchFrames } from './watch-frames';
+import { WatchStream } from './watch-stream';
+
+/** GET of a collection with watch=true. */
+export const watch: Endpoint = async (context, request) => {
+  const query = listQuery(request, { watch: true });
+  const negotiated = negotiate(request.raw.headers.accept, { protobuf: false, scope: 'object' });
+  const selection = selectionOf(request);
+  const start = await startOf(context, request, query);
+  const frames = new WatchFrames(request.resource, negotiated, {
+    traces: wantsTraces(request),
+    includeObject: request.query.get('includeObject') ?? 'Metadata',
+    clock: context.clock,
+  });
+  const stream = new WatchStream(context, request, { frames, selection, query });
+  stream.open();
+  if (start.initial) for (const entry of start.initial) if (selection.matches(entry)) stream.initial(entry);
+  if (query.sendInitialEvents && query.allowWatchBookmarks) stream.endOfInitialEvents(start.revision);
+  stream.follow(start.revision);
+  await stream.done;
+};
+
+interface WatchStart {
+  revision: number;
+  /** What is there already, to be sent as ADDED. */
+  initial?: CacheEntry[];
+}
+
+async function startOf(
+  context: EndpointContext,
+  request: ResourceRequest,
+  query: ListQuery,
+): Promise<WatchStart> {
+  const { feed } = context;
+  const store = storeOf(request);
+  const wanted = query.resourceVersion === '' ? undefined : parseResourceVersion(query.resourceVersion);
+  if (wanted === undefined) await feed.waitUntilFresh();
+  else if (wanted > feed.revision) await feed.waitFor(wanted);
+  const initial = query.sendInitialEvents ?? !wanted;
+  const revision = store.cache.revision;
+  if (initial) return { revision, initial: candidatesOf(store, selectionOf(request)) };
+  if (!wanted) return { revision };
+  return { revision: wanted };
+}

@@ -1,0 +1,57 @@
+import { apiVersionOf, type KubeObject } from '@tinkernetes/api';
+import type { AdmissionAttributes, AdmissionOperation } from '../contracts';
+import type { WriteContext } from '../registry/generic/write-context';
+import { runMutating, runValidating } from './admission-chain';
+import type { EndpointContext, ResourceRequest } from './context';
+import type { WriteQuery } from './write-options';
+
+export interface WriteContextOptions {
+  operation: AdmissionOperation;
+  query: Pick<WriteQuery, 'dryRun' | 'fieldManager'>;
+  options?: Readonly<Record<string, unknown>>;
+  /** Kind that admission sees, where it is not the resource's own (Scale, Eviction …). */
+  kind?: string;
+}
+
+/** Ties a request to the store's write: who, dry run, admission. */
+export function writeContext(
+  context: EndpointContext,
+  request: ResourceRequest,
+  { operation, query, options = {}, kind }: WriteContextOptions,
+): WriteContext {
+  const { descriptor } = request.resource;
+  const attributes = (
+    op: AdmissionOperation,
+    object: KubeObject | undefined,
+    oldObject: KubeObject | undefined,
+  ): AdmissionAttributes => ({
+    operation: op,
+    group: descriptor.group,
+    version: descriptor.version,
+    resource: descriptor.resource,
+    subresource: request.info.subresource,
+    kind: kind ?? descriptor.kind,
+    namespace: request.info.namespace,
+    name: request.info.name || (object?.metadata.name ?? ''),
+    object,
+    oldObject,
+    options,
+    user: request.user,
+    dryRun: query.dryRun,
+    warn: (message) => request.warn(message),
+  });
+  const operationFor = (old: KubeObject | undefined): AdmissionOperation =>
+    operation === 'UPDATE' && !old ? 'CREATE' : operation;
+  return {
+    user: request.user,
+    namespace: request.info.namespace,
+    dryRun: query.dryRun,
+    fieldManager: query.fieldManager,
+    trace: request.trace,
+    apiVersion: apiVersionOf(descriptor),
+    subresource: request.info.subresource,
+    warn: (message) => request.warn(message),
+    mutate: (object, old) => runMutating(context.admission, attributes(operationFor(old), object, old)),
+    admit: (object, old) => runValidating(context.admission, attributes(operationFor(old), object, old)),
+  };
+}

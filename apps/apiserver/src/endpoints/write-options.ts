@@ -1,0 +1,56 @@
+import { invalidError, notSupported, invalid, tooLong } from '@tinkernetes/apimachinery';
+import type { FieldError } from '../contracts';
+import type { ResourceRequest } from './context';
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+
+export interface WriteQuery {
+  dryRun: boolean;
+  fieldManager: string;
+  /** As given; empty where it was left out. */
+  explicitFieldManager: string;
+  fieldValidation: FieldValidation;
+  force: boolean | undefined;
+}
+
+const validations = ['', 'Ignore', 'Strict', 'Warn'];
+const maxFieldManager = 128;
+
+/** Query parameters of a write. `kind` is the options kind of the verb: CreateOptions, UpdateOptions, PatchOptions. */
+export function writeQuery(request: ResourceRequest, kind: string): WriteQuery {
+  const { query } = request;
+  const dryRun = query.getAll('dryRun');
+  const fieldManager = query.get('fieldManager') ?? '';
+  const fieldValidation = query.get('fieldValidation') ?? '';
+  const errors: FieldError[] = [...fieldManagerErrors(fieldManager), ...dryRunErrors(dryRun)];
+  if (!validations.includes(fieldValidation)) {
+    errors.push(notSupported('fieldValidation', fieldValidation, validations));
+  }
+  if (errors.length) throw invalidError({ group: 'meta.k8s.io', kind }, '', errors);
+  const force = query.get('force');
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager: fieldManager || defaultFieldManager(request.raw.headers['user-agent']),
+    explicitFieldManager: fieldManager,
+    fieldValidation: (fieldValidation || 'Warn') as FieldValidation,
+    force: force === null ? undefined : force !== 'false' && force !== '0',
+  };
+}
+
+export function dryRunErrors(values: readonly string[]): FieldError[] {
+  const wrong = values.filter((v) => v !== 'All');
+  return wrong.length ? [notSupported('dryRun', wrong[0] ?? '', ['All'])] : [];
+}
+
+function fieldManagerErrors(value: string): FieldError[] {
+  if (value.length > maxFieldManager) return [tooLong('fieldManager', maxFieldManager)];
+  // eslint-disable-next-line no-control-regex
+  return /[\u0000-\u001f\u007f-\u009f]/.test(value)
+    ? [invalid('fieldManager', value, 'should only contain printable characters')]
+    : [];
+}
+
+/** `kubectl/v1.35.0 (linux/amd64) …` → `kubectl`. */
+export function defaultFieldManager(userAgent: string | undefined): string {
+  return (userAgent ?? '').split('/')[0]?.slice(0, maxFieldManager) ?? '';
+}

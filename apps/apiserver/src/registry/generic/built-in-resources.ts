@@ -1,0 +1,119 @@
+import {
+  apiVersionOf,
+  loadDiscovery,
+  type APIResourceFact,
+  type KubeObject,
+  type ResourceDescriptor,
+} from '@tinkernetes/api';
+import type { Strategy, WriteHooks } from '../../contracts';
+import { builtInCodec } from '../../codec/object-codec';
+import { conversions } from './conversions';
+import { GenericStore, type StoreRuntime } from './generic-store';
+import type { ServedResource, ServedSubresource } from './served-resource';
+import { storagePrefix } from './storage-prefix';
+import { createStoredCodec } from './stored-codec';
+
+export interface BuiltInOptions {
+  runtime: StoreRuntime;
+  /** By `group/resource`. */
+  strategies: ReadonlyMap<string, Strategy>;
+  hooks: ReadonlyMap<string, WriteHooks>;
+}
+
+/** Every resource of the discovery facts, with one store for the versions of a resource. */
+export function createBuiltInResources({ runtime, strategies, hooks }: BuiltInOptions): ServedResource[] {
+  const stores = new Map<string, GenericStore>();
+  const out: ServedResource[] = [];
+  for (const document of Object.values(loadDiscovery())) {
+    if (!document.resources) continue;
+    const [group, version] = splitGroupVersion(document.groupVersion ?? '');
+    for (const fact of document.resources.filter((r) => !r.name.includes('/'))) {
+      const key = `${group}/${fact.name}`;
+      const descriptor: ResourceDescriptor = {
+        group,
+        version,
+        resource: fact.name,
+        kind: fact.kind,
+        namespaced: fact.namespaced,
+      };
+      const strategy = strategies.get(key) ?? {};
+      const subresources = subresourcesOf(document.resources, descriptor);
+      const stored = fact.verbs.includes('get') || fact.verbs.includes('list');
+      const storageKey = conversions.get(key)?.storageOf ?? key;
+      let store = stores.get(storageKey);
+      if (stored && !store) {
+        store = createStore({ descriptor, strategy, runtime, hooks: hooks.get(key) ?? {}, subresources });
+        stores.set(storageKey, store);
+      }
+      out.push({
+        descriptor,
+        listKind: `${fact.kind}List`,
+        singular: fact.singularName,
+        shortNames: fact.shortNames ?? [],
+        categories: fact.categories ?? [],
+        verbs: new Set(fact.verbs),
+        subresources,
+        codec: builtInCodec(descriptor),
+        strategy,
+        hooks: hooks.get(key) ?? {},
+        custom: false,
+        store: stored ? store : undefined,
+      });
+    }
+  }
+  return out;
+}
+
+interface NewStore {
+  descriptor: ResourceDescriptor;
+  strategy: Strategy;
+  hooks: WriteHooks;
+  runtime: StoreRuntime;
+  subresources: ReadonlyMap<string, ServedSubresource>;
+}
+
+function createStore({ descriptor, strategy, hooks, runtime, subresources }: NewStore): GenericStore {
+  const key = `${descriptor.group}/${descriptor.resource}`;
+  const conversion = conversions.get(key);
+  const storage: ResourceDescriptor = { ...descriptor, ...conversion?.storageVersion };
+  const convert = (object: KubeObject, apiVersion: string): KubeObject =>
+    object.apiVersion === apiVersion || !conversion ? object : conversion.convert(object, apiVersion);
+  return new GenericStore(
+    {
+      descriptor: storage,
+      strategy,
+      hooks,
+      codec: builtInCodec(storage),
+      storedCodec: createStoredCodec({ storage, convert }),
+      hasStatus: subresources.has('status'),
+      prefix: storagePrefix(storage.group, storage.resource, false),
+    },
+    runtime,
+  );
+}
+
+function subresourcesOf(
+  resources: readonly APIResourceFact[],
+  { group, version, resource }: ResourceDescriptor,
+): ReadonlyMap<string, ServedSubresource> {
+  const prefix = `${resource}/`;
+  return new Map(
+    resources
+      .filter((r) => r.name.startsWith(prefix))
+      .map((r) => {
+        const name = r.name.slice(prefix.length);
+        return [
+          name,
+          { name, kind: r.kind, group: r.group ?? group, version: r.version ?? version, verbs: r.verbs },
+        ];
+      }),
+  );
+}
+
+export function splitGroupVersion(groupVersion: string): [string, string] {
+  const slash = groupVersion.indexOf('/');
+  return slash < 0 ? ['', groupVersion] : [groupVersion.slice(0, slash), groupVersion.slice(slash + 1)];
+}
+
+export const sameVersion = (a: ResourceDescriptor, object: KubeObject): boolean =>
+  apiVersionOf(a) === object.apiVersion;

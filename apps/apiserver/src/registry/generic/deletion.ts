@@ -1,0 +1,124 @@
+import type { KubeObject } from '@tinkernetes/api';
+import { conflict } from '@tinkernetes/apimachinery';
+import { formatTime } from '@tinkernetes/component-base';
+import { GuardFailedError } from '@tinkernetes/storage';
+import type { CacheEntry } from '../../cacher/cache-entry';
+import { checkPreconditions, type GenericStore, type Written } from './generic-store';
+import { withGeneration } from './object-meta';
+import type { WriteContext } from './write-context';
+
+export interface DeleteRequest {
+  gracePeriodSeconds?: number;
+  orphanDependents?: boolean;
+  propagationPolicy?: string;
+  preconditions?: { uid?: string; resourceVersion?: string };
+}
+
+const orphan = 'orphan';
+const foreground = 'foregroundDeletion';
+const maxAttempts = 20;
+
+/**
+ * Deletes an object: at once, or by marking it where finalizers, dependents or a grace period hold it.
+ * Source: k8s.io/apiserver/pkg/registry/rest.BeforeDelete and registry/generic/registry.Store.Delete.
+ */
+export async function deleteObject(
+  store: GenericStore,
+  target: { name: string; namespace: string },
+  request: DeleteRequest,
+  context: WriteContext,
+): Promise<Written> {
+  for (let attempt = 1; ; attempt++) {
+    const entry = await store.entry(target.name, target.namespace);
+    try {
+      return await deleteOnce(store, entry, request, context);
+    } catch (error) {
+      if (!(error instanceof GuardFailedError)) throw error;
+      if (error.current) await store.runtime.feed.waitFor(error.current.modRevision);
+      if (attempt === maxAttempts) throw conflict(store.descriptor, target.name);
+    }
+  }
+}
+
+async function deleteOnce(
+  store: GenericStore,
+  entry: CacheEntry,
+  request: DeleteRequest,
+  context: WriteContext,
+): Promise<Written> {
+  const { object } = entry;
+  checkPreconditions(store.descriptor, object, request.preconditions);
+  await context.admit?.(undefined, object);
+  const marked = markDeleted(store, object, request);
+  if (marked === object) return { entry, created: false };
+  if (marked) return await store.write(entry, marked, context);
+  if (context.dryRun) return { entry, created: false, deleted: true };
+  const revision = await store.remove(entry);
+  return { entry: entry.deletedAt(revision), created: false, deleted: true };
+}
+
+/** The object marked as being deleted; undefined when nothing holds it and it can go at once. */
+function markDeleted(
+  store: GenericStore,
+  object: KubeObject,
+  request: DeleteRequest,
+): KubeObject | undefined {
+  const { strategy } = store;
+  const { metadata } = object;
+  const finalizers = finalizersAfter(store, object, request);
+  const wantedGrace = strategy.graceful?.(object, request.gracePeriodSeconds) ?? 0;
+  const held = finalizers.length > 0 || (strategy.extraFinalizers?.(object) ?? []).length > 0;
+  if (!held && wantedGrace === 0) return undefined;
+  const sameFinalizers = finalizers.join() === (metadata.finalizers ?? []).join();
+  if (metadata.deletionTimestamp !== undefined) {
+    const grace = metadata.deletionGracePeriodSeconds ?? 0;
+    // A deletion in progress can be made shorter, never longer.
+    if (wantedGrace >= grace && sameFinalizers) return object;
+    return withDeletion(store, object, finalizers, Math.min(wantedGrace, grace));
+  }
+  return withDeletion(store, object, finalizers, wantedGrace);
+}
+
+function withDeletion(
+  store: GenericStore,
+  object: KubeObject,
+  finalizers: readonly string[],
+  graceSeconds: number,
+): KubeObject {
+  const { finalizers: _, ...metadata } = object.metadata;
+  const first = metadata.deletionTimestamp === undefined;
+  const now = store.runtime.clock.now();
+  const start = first
+    ? now
+    : Date.parse(metadata.deletionTimestamp ?? '') - (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
+  const marked: KubeObject = {
+    ...object,
+    metadata: {
+      ...metadata,
+      deletionTimestamp: formatTime(start + graceSeconds * 1000),
+      deletionGracePeriodSeconds: graceSeconds,
+      ...(finalizers.length ? { finalizers: [...finalizers] } : undefined),
+    },
+  };
+  const generation = metadata.generation ?? 0;
+  const counted = first && generation > 0 ? withGeneration(marked, generation + 1) : marked;
+  return store.strategy.markTerminating?.(counted) ?? counted;
+}
+
+/** Finalizers that stand for what should happen to dependents. */
+function finalizersAfter(store: GenericStore, object: KubeObject, request: DeleteRequest): string[] {
+  const given = object.metadata.finalizers ?? [];
+  const policy = policyOf(store, request, given);
+  const others = given.filter((f) => f !== orphan && f !== foreground);
+  if (policy === 'Orphan') return [...others, orphan];
+  if (policy === 'Foreground') return [...others, foreground];
+  return others;
+}
+
+function policyOf(store: GenericStore, request: DeleteRequest, finalizers: readonly string[]): string {
+  if (request.orphanDependents !== undefined) return request.orphanDependents ? 'Orphan' : 'Background';
+  if (request.propagationPolicy) return request.propagationPolicy;
+  if (finalizers.includes(orphan)) return 'Orphan';
+  if (finalizers.includes(foreground)) return 'Foreground';
+  return store.strategy.defaultOrphanDependents ? 'Orphan' : 'Background';
+}

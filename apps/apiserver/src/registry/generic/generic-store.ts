@@ -1,0 +1,443 @@
+import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
+import {
+  alreadyExists,
+  conflict,
+  generateNameConflict,
+  invalidError,
+  notFound,
+} from '@tinkernetes/apimachinery';
+import type { Clock, Random } from '@tinkernetes/component-base';
+import { GuardFailedError, type KeyValue, type Storage } from '@tinkernetes/storage';
+import { CacheEntry, type StoredCodec } from '../../cacher/cache-entry';
+import type { StorageFeed } from '../../cacher/storage-feed';
+import type { WatchCache } from '../../cacher/watch-cache';
+import type {
+  FieldErrors,
+  ResourceStore,
+  Strategy,
+  StrategyContext,
+  WriteHooks,
+  WriteInfo,
+} from '../../contracts';
+import type { ObjectCodec } from '../../codec/object-codec';
+import { trackManagedFields } from './field-tracking';
+import { metadataForCreate, metadataForUpdate, specChanged, withGeneration } from './object-meta';
+import { storedBytes, withRevision } from './stored-codec';
+import { systemContext, type WriteContext } from './write-context';
+
+export interface GenericStoreOptions {
+  /** The version that is stored. */
+  readonly descriptor: ResourceDescriptor;
+  readonly strategy: Strategy;
+  readonly hooks: WriteHooks;
+  readonly codec: ObjectCodec;
+  readonly storedCodec: StoredCodec;
+  readonly hasStatus: boolean;
+  readonly prefix: string;
+}
+export interface StoreRuntime {
+  readonly storage: Storage;
+  readonly feed: StorageFeed;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** What a write left, or would have left (dry run). */
+export interface Written {
+  entry: CacheEntry;
+  created: boolean;
+  /** The object is gone: an update removed its last finalizer, or a delete took effect at once. */
+  deleted?: boolean;
+}
+
+/** How an update comes to its new object. */
+export interface UpdateRequest {
+  name: string;
+  namespace: string;
+  /** The wanted object, from the current one; may be called again after a conflict. */
+  change(current: KubeObject): KubeObject | Promise<KubeObject>;
+  /** For PUT on kinds that may be created so. */
+  create?(): KubeObject;
+  /** Throws Conflict instead of trying again when somebody else wrote in between. */
+  failOnConflict?: boolean;
+  preconditions?: { uid?: string; resourceVersion?: string };
+}
+
+const maxNameAttempts = 8;
+const maxUpdateAttempts = 20;
+
+/** Status-less subresources go through the main strategy, `status` through its own part of it. */
+type UpdateKind = 'main' | 'status';
+
+/**
+ * Creates, updates and reads the objects of one resource: upstream's registry.Store. What is special about a kind is
+ * in its strategy. Source: k8s.io/apiserver/pkg/registry/generic/registry.
+ */
+export class GenericStore<T extends KubeObject = KubeObject> implements ResourceStore<T> {
+  readonly cache: WatchCache;
+
+  constructor(
+    readonly options: GenericStoreOptions,
+    readonly runtime: StoreRuntime,
+  ) {
+    this.cache = runtime.feed.cache(options.prefix);
+    this.cache.setCodec(options.storedCodec);
+  }
+
+  get descriptor(): ResourceDescriptor<T> {
+    return this.options.descriptor as ResourceDescriptor<T>;
+  }
+  get strategy(): Strategy {
+    return this.options.strategy;
+  }
+
+  peek(name: string, namespace?: string): T | undefined {
+    return this.cache.get(name, namespace)?.object as T | undefined;
+  }
+
+  async get(name: string, namespace?: string): Promise<T> {
+    return (await this.entry(name, namespace)).object as T;
+  }
+
+  list(namespace?: string): readonly T[] {
+    return this.cache.list(namespace).map((entry) => entry.object as T);
+  }
+
+  async create(object: T, info: WriteInfo = {}): Promise<T> {
+    const namespace = object.metadata.namespace ?? '';
+    const { object: decoded } = this.options.codec.decode(object);
+    const written = await this.createObject(decoded, systemContext(this.descriptor, namespace, info));
+    return written.entry.object as T;
+  }
+
+  async modify(
+    name: string,
+    namespace: string | undefined,
+    change: (current: T) => T | undefined,
+    info: WriteInfo = {},
+  ): Promise<T> {
+    const written = await this.updateObject(
+      {
+        name,
+        namespace: namespace ?? '',
+        change: (current) => change(current as T) ?? current,
+      },
+      systemContext(this.descriptor, namespace ?? '', info),
+      'raw',
+    );
+    return written.entry.object as T;
+  }
+
+  async delete(name: string, namespace = ''): Promise<void> {
+    const entry = await this.entry(name, namespace);
+    await this.remove(entry);
+  }
+
+  onChange(
+    listener: (event: { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T; old?: T }) => void,
+  ): () => void {
+    return this.cache.subscribe({
+      event: ({ type, entry, previous }) =>
+        listener({ type, object: entry.object as T, old: previous?.object as T | undefined }),
+    });
+  }
+
+  /** The current version, as new as storage; throws NotFound. */
+  async entry(name: string, namespace = ''): Promise<CacheEntry> {
+    await this.runtime.feed.waitUntilFresh();
+    const entry = this.cache.get(name, namespace);
+    if (!entry) throw notFound(this.descriptor, name);
+    return entry;
+  }
+
+  async createObject(given: KubeObject, context: WriteContext): Promise<Written> {
+    const { random } = this.runtime;
+    for (let attempt = 1; ; attempt++) {
+      const now = this.runtime.clock.now();
+      const object = {
+        ...given,
+        metadata: metadataForCreate(given.metadata, { namespace: context.namespace, random, now }),
+      };
+      try {
+        return await this.createOnce(object, context);
+      } catch (error) {
+        if (!(error instanceof GuardFailedError)) throw error;
+        const generated = !given.metadata.name && Boolean(given.metadata.generateName);
+        if (!generated) throw alreadyExists(this.descriptor, object.metadata.name);
+        if (attempt === maxNameAttempts) throw generateNameConflict(this.descriptor, object.metadata.name);
+      }
+    }
+  }
+
+  private async createOnce(given: KubeObject, context: WriteContext): Promise<Written> {
+    const { strategy, hooks, hasStatus } = this.options;
+    let object = this.withDefaults(given);
+    if (context.mutate) object = this.withDefaults(await context.mutate(object, undefined));
+    const strategyContext = this.strategyContext(context);
+    if (hasStatus) object = withoutStatus(object, this.options.codec);
+    object = strategy.prepareForCreate?.(object, strategyContext) ?? object;
+    if (strategy.hasGeneration ?? hasStatus) object = withGeneration(object, 1);
+    const begun = await hooks.begin?.(object, undefined, { dryRun: context.dryRun });
+    try {
+      if (begun) object = begun.object;
+      this.check(object, strategy.validate?.(object, strategyContext) ?? []);
+      this.warn(object, undefined, context);
+      object = trackManagedFields(undefined, object, context, this.runtime.clock.now());
+      await context.admit?.(object, undefined);
+      const key = this.keyOf(object.metadata.name, context.namespace);
+      if (context.dryRun) return await this.dryRunCreate(key, object);
+      return { entry: await this.writeNew(key, object, context), created: true };
+    } catch (error) {
+      begun?.release();
+      throw error;
+    }
+  }
+
+  private async dryRunCreate(key: string, object: KubeObject): Promise<Written> {
+    const { item } = await this.runtime.storage.get(key);
+    if (item) throw new GuardFailedError(key, item);
+    return { entry: this.unstored(object, 0), created: true };
+  }
+
+  private async writeNew(key: string, object: KubeObject, context: WriteContext): Promise<CacheEntry> {
+    const bytes = storedBytes(object);
+    const ttlSeconds = this.options.strategy.ttlSeconds?.(object);
+    const stored = await this.runtime.storage.create(key, bytes, { ttlSeconds, trace: context.trace });
+    return this.afterWrite(object, stored);
+  }
+
+  /** Lets the cache have the object that was just written, and waits until reads show it. */
+  private async afterWrite(object: KubeObject, stored: KeyValue): Promise<CacheEntry> {
+    const { feed } = this.runtime;
+    const revision = stored.modRevision;
+    feed.offerWritten(revision, withRevision(object, revision));
+    await feed.waitFor(revision);
+    const cached = this.cache.get(object.metadata.name, object.metadata.namespace);
+    if (cached?.revision === revision) return cached;
+    return this.entryOf(stored, object);
+  }
+
+  /** `raw` is for the server's own changes: no strategy but defaults. */
+  async updateObject(
+    request: UpdateRequest,
+    context: WriteContext,
+    kind: UpdateKind | 'raw' = 'main',
+  ): Promise<Written> {
+    for (let attempt = 1; ; attempt++) {
+      await this.runtime.feed.waitUntilFresh();
+      const current = this.cache.get(request.name, request.namespace);
+      if (!current) {
+        if (!request.create || !this.options.strategy.allowCreateOnUpdate) {
+          throw notFound(this.descriptor, request.name);
+        }
+        return await this.createObject(request.create(), context);
+      }
+      try {
+        return await this.updateOnce(current, request, context, kind);
+      } catch (error) {
+        if (!(error instanceof GuardFailedError)) throw error;
+        if (error.current) await this.runtime.feed.waitFor(error.current.modRevision);
+        if (request.failOnConflict || attempt >= maxUpdateAttempts) {
+          throw conflict(this.descriptor, request.name);
+        }
+      }
+    }
+  }
+
+  private async updateOnce(
+    current: CacheEntry,
+    request: UpdateRequest,
+    context: WriteContext,
+    kind: UpdateKind | 'raw',
+  ): Promise<Written> {
+    const old = current.object;
+    checkPreconditions(this.descriptor, old, request.preconditions);
+    const wanted = await request.change(old);
+    if (wanted === old) return { entry: current, created: false };
+    if (kind === 'raw') return await this.write(current, wanted, context);
+    this.checkVersions(wanted, old, kind);
+    const { strategy, hooks } = this.options;
+    const strategyContext = this.strategyContext(context);
+    let object: KubeObject = { ...wanted, metadata: metadataForUpdate(wanted.metadata, old.metadata) };
+    object = this.withDefaults(object);
+    if (context.mutate) object = this.withDefaults(await context.mutate(object, old));
+    object =
+      kind === 'status'
+        ? this.prepareStatus(object, old, strategyContext)
+        : this.prepareMain(object, old, strategyContext);
+    const begun = kind === 'main' ? await hooks.begin?.(object, old, { dryRun: context.dryRun }) : undefined;
+    try {
+      if (begun) object = begun.object;
+      const errors =
+        kind === 'status'
+          ? strategy.validateStatusUpdate?.(object, old, strategyContext)
+          : strategy.validateUpdate?.(object, old, strategyContext);
+      this.check(object, errors ?? []);
+      this.warn(object, old, context);
+      object = trackManagedFields(old, object, context, this.runtime.clock.now());
+      await context.admit?.(object, old);
+      return await this.write(current, object, context);
+    } catch (error) {
+      begun?.release();
+      throw error;
+    }
+  }
+
+  private checkVersions(wanted: KubeObject, old: KubeObject, kind: UpdateKind): void {
+    const { resourceVersion, uid } = wanted.metadata;
+    if (resourceVersion && resourceVersion !== '0') {
+      if (resourceVersion !== old.metadata.resourceVersion)
+        throw conflict(this.descriptor, old.metadata.name);
+    } else if (kind === 'main' && this.options.strategy.allowUnconditionalUpdate === false) {
+      this.check(wanted, [
+        {
+          reason: 'FieldValueInvalid',
+          field: 'metadata.resourceVersion',
+          message: 'Invalid value: 0: must be specified for an update',
+        },
+      ]);
+    }
+    if (uid && uid !== old.metadata.uid) checkPreconditions(this.descriptor, old, { uid });
+  }
+
+  private prepareMain(object: KubeObject, old: KubeObject, context: StrategyContext): KubeObject {
+    const { strategy, hasStatus } = this.options;
+    let next = hasStatus ? withStatusOf(object, old) : object;
+    next = strategy.prepareForUpdate?.(next, old, context) ?? next;
+    if (!(strategy.hasGeneration ?? hasStatus)) return next;
+    const generation = old.metadata.generation ?? 0;
+    return withGeneration(next, specChanged(next, old) ? generation + 1 : generation);
+  }
+
+  private prepareStatus(object: KubeObject, old: KubeObject, context: StrategyContext): KubeObject {
+    const { status } = object as { status?: unknown };
+    const next = {
+      ...old,
+      metadata: object.metadata,
+      ...(status === undefined ? undefined : { status }),
+    } as KubeObject;
+    return this.options.strategy.prepareForStatusUpdate?.(next, old, context) ?? next;
+  }
+
+  /** Writes the new version, or removes the object when this update took its last finalizer away. */
+  async write(current: CacheEntry, object: KubeObject, context: WriteContext): Promise<Written> {
+    if (this.isFinished(object)) {
+      if (context.dryRun)
+        return { entry: this.unstored(object, current.revision), created: false, deleted: true };
+      await this.remove(current);
+      return { entry: this.unstored(object, current.revision), created: false, deleted: true };
+    }
+    const bytes = storedBytes(object);
+    if (bytes.equals(current.value)) return { entry: current, created: false };
+    if (context.dryRun) return { entry: this.unstored(object, current.revision), created: false };
+    const key = this.keyOf(current.name, current.namespace);
+    const ttlSeconds = this.options.strategy.ttlSeconds?.(object);
+    const trace = context.trace ?? current.trace;
+    const stored = await this.runtime.storage.update(key, bytes, current.revision, { ttlSeconds, trace });
+    return { entry: await this.afterWrite(object, stored), created: false };
+  }
+
+  /** Marked as deleted, and nothing holds it any more. */
+  private isFinished(object: KubeObject): boolean {
+    const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
+    return (
+      deletionTimestamp !== undefined &&
+      (deletionGracePeriodSeconds ?? 0) === 0 &&
+      (finalizers ?? []).length === 0 &&
+      (this.options.strategy.extraFinalizers?.(object) ?? []).length === 0
+    );
+  }
+
+  /** Removes this very version from storage; throws GuardFailedError when it has changed. */
+  async remove(entry: CacheEntry): Promise<number> {
+    const key = this.keyOf(entry.name, entry.namespace);
+    const { revision } = await this.runtime.storage.delete(key, entry.revision);
+    await this.runtime.feed.waitFor(revision);
+    this.options.hooks.afterDelete?.(entry.object);
+    return revision;
+  }
+
+  keyOf(name: string, namespace: string): string {
+    return namespace ? `${this.options.prefix}${namespace}/${name}` : `${this.options.prefix}${name}`;
+  }
+
+  /** An entry for an object that is in no cache: dry runs, deleted states. */
+  unstored(object: KubeObject, revision: number): CacheEntry {
+    const { namespace = '', name } = object.metadata;
+    const { storedCodec } = this.options;
+    const bytes = storedBytes(object);
+    return new CacheEntry(namespace, name, revision, bytes, () => storedCodec, undefined);
+  }
+
+  entryOf(item: KeyValue, object?: KubeObject): CacheEntry {
+    const rest = item.key.slice(this.options.prefix.length);
+    const slash = rest.indexOf('/');
+    const { storedCodec } = this.options;
+    return new CacheEntry(
+      slash < 0 ? '' : rest.slice(0, slash),
+      rest.slice(slash + 1),
+      item.modRevision,
+      item.value,
+      () => storedCodec,
+      item.trace,
+      object && withRevision(object, item.modRevision),
+    );
+  }
+
+  private withDefaults(object: KubeObject): KubeObject {
+    return this.options.strategy.default?.(object) ?? object;
+  }
+
+  private strategyContext(context: WriteContext): StrategyContext {
+    return {
+      user: context.user,
+      namespace: context.namespace,
+      now: this.runtime.clock.now(),
+      warn: (message) => context.warn(message),
+    };
+  }
+
+  private check(object: KubeObject, errors: FieldErrors): void {
+    if (errors.length === 0) return;
+    const { group, kind } = this.descriptor;
+    throw invalidError({ group, kind }, object.metadata.name, errors);
+  }
+
+  private warn(object: KubeObject, old: KubeObject | undefined, context: WriteContext): void {
+    for (const warning of this.options.strategy.warnings?.(object, old) ?? []) context.warn(warning);
+  }
+}
+
+export function checkPreconditions(
+  descriptor: ResourceDescriptor,
+  object: KubeObject,
+  preconditions: { uid?: string; resourceVersion?: string } | undefined,
+): void {
+  if (!preconditions) return;
+  const { name, uid, resourceVersion } = object.metadata;
+  if (preconditions.uid !== undefined && preconditions.uid !== uid) {
+    throw conflict(
+      descriptor,
+      name,
+      `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${uid ?? ''}`,
+    );
+  }
+  if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
+    throw conflict(
+      descriptor,
+      name,
+      `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${resourceVersion ?? ''}`,
+    );
+  }
+}
+
+function withoutStatus(object: KubeObject, codec: ObjectCodec): KubeObject {
+  const { status: _, ...rest } = object as KubeObject & { status?: unknown };
+  return codec.schemaName ? ({ ...rest, status: {} } as KubeObject) : rest;
+}
+
+function withStatusOf(object: KubeObject, old: KubeObject): KubeObject {
+  const { status: _, ...rest } = object as KubeObject & { status?: unknown };
+  const { status } = old as { status?: unknown };
+  return status === undefined ? rest : ({ ...rest, status } as KubeObject);
+}

@@ -1,0 +1,40 @@
+import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
+import type { Strategy, WriteHooks } from '../../contracts';
+import type { ObjectCodec } from '../../codec/object-codec';
+import type { GenericStore } from './generic-store';
+
+/** A subresource as discovery names it. */
+export interface ServedSubresource {
+  name: string;
+  kind: string;
+  /** Where the kind is another group's: `autoscaling/v1` Scale. */
+  group: string;
+  version: string;
+  verbs: readonly string[];
+}
+
+/** One resource in one version, as it is served. Versions of one resource share their store. */
+export interface ServedResource {
+  readonly descriptor: ResourceDescriptor;
+  readonly listKind: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly verbs: ReadonlySet<string>;
+  readonly subresources: ReadonlyMap<string, ServedSubresource>;
+  readonly codec: ObjectCodec;
+  readonly strategy: Strategy;
+  readonly hooks: WriteHooks;
+  readonly custom: boolean;
+  /** As discovery shows it for custom resources; built-in ones have theirs in the facts. */
+  readonly storageVersionHash?: string;
+  /** undefined: nothing is stored (reviews). */
+  readonly store: GenericStore | undefined;
+}
+
+/** Converts between served versions and the one that is stored. */
+export interface VersionConverter {
+  readonly storageVersion: { group: string; version: string };
+  /** Async only where a webhook converts. */
+  convert(object: KubeObject, to: { group: string; version: string }): KubeObject | Promise<KubeObject>;
+}

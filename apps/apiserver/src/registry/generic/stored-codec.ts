@@ -1,0 +1,68 @@
+import { apiVersionOf, type KubeObject, type ResourceDescriptor } from '@tinkernetes/api';
+import { deepFreeze } from '@tinkernetes/apimachinery';
+import type { CacheEntry, StoredCodec } from '../../cacher/cache-entry';
+
+const uidMark = '"uid":"';
+
+/** Stored form: the object's JSON without its resourceVersion, which storage's revision is. */
+export function storedBytes(object: KubeObject): Buffer {
+  const { resourceVersion: _, ...metadata } = object.metadata;
+  return Buffer.from(JSON.stringify({ ...object, metadata }));
+}
+
+/** Puts the resourceVersion behind the uid, where upstream writes it. */
+export function withResourceVersion(value: Uint8Array, revision: number): Buffer {
+  const bytes = Buffer.isBuffer(value)
+    ? value
+    : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  const at = bytes.indexOf(uidMark);
+  if (at < 0) throw new Error('stored object without uid');
+  const end = bytes.indexOf(0x22, at + uidMark.length) + 1;
+  const inserted = `,"resourceVersion":"${revision}"`;
+  const out = Buffer.allocUnsafe(bytes.length + inserted.length);
+  bytes.copy(out, 0, 0, end);
+  out.write(inserted, end, 'latin1');
+  bytes.copy(out, end + inserted.length, end);
+  return out;
+}
+
+export function withRevision(object: KubeObject, revision: number): KubeObject {
+  const { name, generateName, namespace, uid, ...rest } = object.metadata;
+  const metadata = {
+    name,
+    ...(generateName === undefined ? undefined : { generateName }),
+    ...(namespace === undefined ? undefined : { namespace }),
+    ...(uid === undefined ? undefined : { uid }),
+    ...rest,
+    resourceVersion: String(revision),
+  };
+  return { ...object, metadata };
+}
+
+export function decodeStored(value: Uint8Array, revision: number): KubeObject {
+  const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8');
+  const object = JSON.parse(text) as KubeObject;
+  object.metadata.resourceVersion = String(revision);
+  return deepFreeze(object);
+}
+
+/** Key of the JSON encoding in a version. */
+export const jsonEncoding = (descriptor: Pick<ResourceDescriptor, 'group' | 'version'>): string =>
+  `json:${apiVersionOf(descriptor)}`;
+
+export interface StoredCodecOptions {
+  storage: Pick<ResourceDescriptor, 'group' | 'version'>;
+  /** For versions besides the stored one. */
+  convert(object: KubeObject, apiVersion: string): KubeObject;
+}
+
+export function createStoredCodec({ storage, convert }: StoredCodecOptions): StoredCodec {
+  const own = jsonEncoding(storage);
+  return {
+    decode: decodeStored,
+    encode(entry: CacheEntry, encoding: string): Buffer {
+      if (encoding === own) return withResourceVersion(entry.value, entry.revision);
+      return Buffer.from(JSON.stringify(convert(entry.object, encoding.slice('json:'.length))));
+    },
+  };
+}

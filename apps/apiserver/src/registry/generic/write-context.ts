@@ -1,0 +1,38 @@
+import { apiVersionOf, type KubeObject, type ResourceDescriptor } from '@tinkernetes/api';
+import type { TraceParent } from '@tinkernetes/component-base';
+import type { UserInfo, WriteInfo } from '../../contracts';
+
+/** Who writes, and how. */
+export interface WriteContext {
+  readonly user: UserInfo;
+  readonly namespace: string;
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly trace?: TraceParent;
+  /** Of the version that the request speaks, for managedFields. */
+  readonly apiVersion: string;
+  readonly subresource: string;
+  warn(message: string): void;
+  /** Mutating admission; the object comes back changed. Undefined: the server's own writes, past admission. */
+  mutate?(object: KubeObject, old: KubeObject | undefined): Promise<KubeObject>;
+  /** Validating admission of the final object. */
+  admit?(object: KubeObject | undefined, old: KubeObject | undefined): Promise<void>;
+}
+
+/** The server itself, writing past admission. */
+export function systemContext(
+  descriptor: Pick<ResourceDescriptor, 'group' | 'version'>,
+  namespace: string,
+  info: WriteInfo,
+): WriteContext {
+  return {
+    user: { name: 'system:apiserver', groups: ['system:masters'] },
+    namespace,
+    dryRun: info.dryRun ?? false,
+    fieldManager: 'kube-apiserver',
+    trace: info.trace,
+    apiVersion: apiVersionOf(descriptor),
+    subresource: '',
+    warn: () => undefined,
+  };
+}

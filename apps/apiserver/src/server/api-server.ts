@@ -1,0 +1,119 @@
+import type { RunContext } from '@tinkernetes/component-base';
+import type { Storage } from '@tinkernetes/storage';
+import { createBootstrapObjects } from '../bootstrap/bootstrap-objects';
+import { StorageFeed } from '../cacher/storage-feed';
+import type { ServerDependencies, SubresourceHandlers } from '../contracts';
+import { runMutating, runValidating } from '../endpoints/admission-chain';
+import type { EndpointContext } from '../endpoints/context';
+import { createHttpIO } from '../endpoints/http-io';
+import type { ApiServerOptions } from '../options';
+import { createBuiltInResources } from '../registry/generic/built-in-resources';
+import { ResourceTable } from '../registry/generic/resource-table';
+import {
+  createAdmissionChain,
+  createAuthenticators,
+  createAuthorizer,
+  createSubresourceHandlers,
+  strategies,
+  writeHooks,
+} from './composition';
+import { createHandler } from './handler';
+import { startHttpsServer, type HttpsServer } from './https-server';
+import { createServe } from './serve';
+import { loadTls } from './tls';
+
+export interface RunningApiServer {
+  port: number;
+  table: ResourceTable;
+  /** Closes connections and waits until nothing runs any more; the storage stays open. */
+  stop(): Promise<void>;
+}
+
+/** Builds the server on an open storage and starts to serve. */
+export async function startServer(
+  options: ApiServerOptions,
+  context: RunContext,
+  storage: Storage,
+): Promise<RunningApiServer> {
+  const { clock, random, logger } = context;
+  const stopping = new AbortController();
+  const feed = new StorageFeed(storage, { clock, logger, signal: stopping.signal });
+  const table = new ResourceTable();
+  const runtime = { storage, feed, clock, random };
+  for (const resource of createBuiltInResources({ runtime, strategies, hooks: writeHooks }))
+    table.add(resource);
+  const [tls] = await Promise.all([loadTls(options, clock.now()), feed.start()]);
+  await createBootstrapObjects(table);
+
+  const deps: ServerDependencies = { options, context, stores: table };
+  const authenticators = await createAuthenticators(deps);
+  const authorizer = createAuthorizer(deps);
+  const admission = createAdmissionChain({ ...deps, authorizer });
+  let subresources: SubresourceHandlers = new Map();
+  const endpoints: EndpointContext = {
+    options,
+    context,
+    clock,
+    storage,
+    feed,
+    table,
+    authorizer,
+    admission,
+    subresources: () => subresources,
+  };
+  subresources = createSubresourceHandlers({
+    ...deps,
+    authorizer,
+    authenticators,
+    io: createHttpIO(endpoints),
+    admit: async (request, change) => {
+      const attributes = {
+        operation: change.operation,
+        group: change.kind.group,
+        version: change.kind.version,
+        resource: request.info.resource,
+        subresource: request.info.subresource,
+        kind: change.kind.kind,
+        namespace: request.info.namespace,
+        name: request.info.name,
+        object: change.object,
+        oldObject: change.oldObject,
+        options: {},
+        user: request.user,
+        dryRun: change.dryRun ?? false,
+        warn: (message: string) => request.warn(message),
+      };
+      const object = change.object && (await runMutating(admission, attributes));
+      await runValidating(admission, { ...attributes, object });
+      return object;
+    },
+  });
+  let https: HttpsServer | undefined;
+  const serverAddress = () => `${options.advertiseAddress}:${https?.port ?? options.securePort}`;
+  const serve = createServe({
+    context: endpoints,
+    discovery: {
+      table,
+      get serverAddress() {
+        return serverAddress();
+      },
+    },
+    checks: [
+      { name: 'ping', check: () => undefined },
+      { name: 'log', check: () => undefined },
+      { name: 'etcd', check: async () => void (await storage.currentRevision()) },
+    ],
+  });
+  const handle = createHandler({ context: endpoints, authenticators, serve, signal: stopping.signal });
+  https = await startHttpsServer(tls, { host: options.bindAddress, port: options.securePort }, handle);
+  const running = https;
+  return {
+    port: running.port,
+    table,
+    async stop() {
+      stopping.abort(new Error('the server stops'));
+      await running.close();
+      await feed.stopped();
+    },
+  };
+}

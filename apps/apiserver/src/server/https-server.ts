@@ -1,0 +1,94 @@
+import { createServer, type Server } from 'node:https';
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import express from 'express';
+import { UsageError } from '@tinkernetes/component-base';
+
+export interface TlsMaterial {
+  cert: string;
+  key: string;
+  /** Client certificates are asked for and checked against this; PEM. */
+  clientCa: string | undefined;
+}
+
+export type Handle = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  upgrade?: { socket: Duplex; head: Buffer },
+) => Promise<void>;
+
+export interface HttpsServer {
+  port: number;
+  /** No new connections; open ones are closed. */
+  close(): Promise<void>;
+}
+
+/** Idle connections are kept this long: clients reuse them, so that TLS is negotiated seldom. */
+const keepAliveMs = 90_000;
+
+/** Express over HTTPS with one route: which handler a path belongs to is decided by the path parser behind it. */
+export async function startHttpsServer(
+  { cert, key, clientCa }: TlsMaterial,
+  address: { host: string; port: number },
+  handle: Handle,
+): Promise<HttpsServer> {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use((request, response, next) => {
+    handle(request, response).catch(next);
+  });
+  const server = createServer(
+    {
+      cert,
+      key,
+      ca: clientCa,
+      requestCert: clientCa !== undefined,
+      rejectUnauthorized: false,
+      keepAliveTimeout: keepAliveMs,
+      noDelay: true,
+      maxHeaderSize: 64 * 1024,
+    },
+    app,
+  );
+  // A watch lasts as long as it lasts.
+  server.requestTimeout = 0;
+  server.headersTimeout = 32_000;
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const response = new ServerResponse(request);
+    response.assignSocket(socket as Socket);
+    response.on('finish', () => socket.end());
+    handle(request, response, { socket, head }).catch(() => socket.destroy());
+  });
+  await listen(server, address);
+  const bound = server.address();
+  return {
+    port: bound !== null && typeof bound === 'object' ? bound.port : address.port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new UsageError(
+              `port ${port} on ${host} is in use: choose another with --secure-port (0: any free one)`,
+            )
+          : error,
+      );
+    });
+    server.listen(port, host, () => resolve());
+  });
+}

@@ -1,0 +1,52 @@
+import type { ServerResponse } from 'node:http';
+import type { Status } from '@tinkernetes/api';
+import { StatusError } from '@tinkernetes/apimachinery';
+
+export const jsonType = 'application/json';
+
+/** One complete answer of known length. */
+export function sendBytes(
+  response: ServerResponse,
+  code: number,
+  contentType: string,
+  bytes: Buffer | string,
+): void {
+  if (response.headersSent || response.destroyed) return;
+  const length = typeof bytes === 'string' ? Buffer.byteLength(bytes) : bytes.length;
+  response.writeHead(code, { 'Content-Type': contentType, 'Content-Length': length });
+  response.end(response.req.method === 'HEAD' ? undefined : bytes);
+}
+
+export const sendJson = (response: ServerResponse, code: number, value: object): void =>
+  sendBytes(response, code, jsonType, `${JSON.stringify(value)}\n`);
+
+export const sendText = (response: ServerResponse, code: number, text: string): void =>
+  sendBytes(response, code, 'text/plain; charset=utf-8', text);
+
+/** What goes wrong as a Status; anything unforeseen is a 500 with its message. */
+export function statusOf(error: unknown): Status {
+  if (error instanceof StatusError) return error.toStatus();
+  const message = error instanceof Error ? error.message : String(error);
+  return new StatusError('InternalError', `Internal error occurred: ${message}`, {
+    details: { causes: [{ message }] },
+    cause: error,
+  }).toStatus();
+}
+
+/** The answer where a path leads nowhere that is an API. */
+export class PlainNotFound extends Error {
+  override readonly name = 'PlainNotFound';
+}
+
+export function sendError(response: ServerResponse, error: unknown): void {
+  if (error instanceof PlainNotFound) {
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    sendText(response, 404, '404 page not found\n');
+    return;
+  }
+  const status = statusOf(error);
+  if (status.details?.retryAfterSeconds && !response.headersSent) {
+    response.setHeader('Retry-After', String(status.details.retryAfterSeconds));
+  }
+  sendJson(response, status.code ?? 500, status);
+}
