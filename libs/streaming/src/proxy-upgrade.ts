@@ -79,19 +79,21 @@ async function sendUpgrade(
 
 function outgoingHeaders(
   request: http.IncomingMessage,
-  target: UpgradeTarget,
-): string[] | Record<string, string[]> {
-  const overrides = new Map(
-    Object.entries(target.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
-  );
-  const headers: Record<string, string[]> = { host: [target.url.host] };
+  { url, headers = {} }: UpgradeTarget,
+): Record<string, string | string[]> {
+  const passed: Record<string, string[]> = {};
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
-    const name = (request.rawHeaders[i] ?? '').toLowerCase();
-    if (name === 'host' || overrides.has(name)) continue;
-    (headers[name] ??= []).push(request.rawHeaders[i + 1] ?? '');
+    (passed[(request.rawHeaders[i] ?? '').toLowerCase()] ??= []).push(request.rawHeaders[i + 1] ?? '');
   }
-  for (const [name, value] of overrides) if (value !== undefined) headers[name] = [value];
-  return headers;
+  const overrides = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const all: Record<string, string | string[] | undefined> = {
+    ...passed,
+    host: url.host,
+    ...Object.fromEntries(overrides),
+  };
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
+  );
 }
 
 function writeHead(socket: Duplex, response: http.IncomingMessage, connection: string): void {

@@ -19,6 +19,7 @@ export class SpdyStream extends Duplex {
     private readonly carrier: StreamCarrier,
   ) {
     super({ allowHalfOpen: true, highWaterMark: 64 * 1024 });
+    this.once('close', () => this.makeRoom?.());
   }
 
   /** Bytes from the peer; resolves when there is room for more. */
@@ -26,7 +27,6 @@ export class SpdyStream extends Duplex {
     if (this.destroyed || this.readableEnded || this.push(chunk)) return Promise.resolve();
     return new Promise((resolve) => {
       this.makeRoom = resolve;
-      this.once('close', resolve);
     });
   }
 

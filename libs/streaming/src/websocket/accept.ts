@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { UpgradeRequest } from '../types';
 
@@ -8,13 +9,13 @@ export async function acceptWebSocket(
 ): Promise<WebSocket> {
   // Loaded when the first exec comes: a node without any needs no WebSocket code.
   const { WebSocketServer } = await import('ws');
-  const server = new WebSocketServer({
-    noServer: true,
-    perMessageDeflate: false,
-    handleProtocols: () => protocol ?? false,
-  });
+  const server = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  // The library takes no subprotocol with a `/` in its name (`SPDY/3.1+portforward.k8s.io`), so it is kept out of this.
+  const { 'sec-websocket-protocol': _, ...headers } = upgrade.request.headers;
+  const request = Object.create(upgrade.request, { headers: { value: headers } }) as IncomingMessage;
+  if (protocol) server.on('headers', (lines) => lines.push(`Sec-WebSocket-Protocol: ${protocol}`));
   return new Promise((resolve, reject) => {
     server.once('wsClientError', reject);
-    server.handleUpgrade(upgrade.request, upgrade.socket, upgrade.head, resolve);
+    server.handleUpgrade(request, upgrade.socket, upgrade.head, resolve);
   });
 }
