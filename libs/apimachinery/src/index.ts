@@ -21,3 +21,4 @@ export { applyMergePatch } from './patch/merge-patch';
 export { applyStrategicMergePatch } from './patch/strategic-merge-patch';
 export * from './schema-lookup';
 export * from './validation/go-format';
+export * from './validation/object-meta';

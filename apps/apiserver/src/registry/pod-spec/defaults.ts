@@ -1,0 +1,50 @@
+import type { Container, PodSpec, PodTemplateSpec } from '@tinkernetes/api';
+import { fill, mapList, mapMember } from '../fill';
+import { defaultContainer, defaultResources, requestLimits, roundUpToMilli } from './container-defaults';
+import { defaultVolume } from './volume-defaults';
+
+/** Defaults that Pods and Pod templates share. Source: k8s.io/kubernetes/pkg/apis/core/v1.SetDefaults_PodSpec. */
+export function defaultPodSpec(spec: PodSpec): PodSpec {
+  const account = spec.serviceAccountName || spec.serviceAccount || undefined;
+  let result = fill(spec, {
+    restartPolicy: 'Always',
+    terminationGracePeriodSeconds: 30,
+    dnsPolicy: 'ClusterFirst',
+    securityContext: {},
+    schedulerName: 'default-scheduler',
+  });
+  if (account && (result.serviceAccountName !== account || result.serviceAccount !== account)) {
+    result = { ...result, serviceAccountName: account, serviceAccount: account };
+  }
+  result = mapMember(result, 'containers', (list) => mapList(list, defaultContainer));
+  result = mapMember(result, 'initContainers', (list) => mapList(list, defaultContainer));
+  result = mapMember(result, 'ephemeralContainers', (list) =>
+    mapList(list, (container) => defaultContainer(container as Container) as typeof container),
+  );
+  result = mapMember(result, 'volumes', (list) => mapList(list, defaultVolume));
+  result = mapMember(result, 'resources', defaultResources);
+  return mapMember(result, 'overhead', roundUpToMilli);
+}
+
+export const defaultPodTemplate = <T extends PodTemplateSpec>(template: T): T =>
+  mapMember(template, 'spec', defaultPodSpec);
+
+/** Defaults that only Pods get. Source: SetDefaults_Pod. */
+export function defaultPodOnly(spec: PodSpec): PodSpec {
+  const isHostNetwork = spec.hostNetwork === true;
+  const forPod = (container: Container): Container => {
+    const requested = mapMember(container, 'resources', requestLimits);
+    return isHostNetwork ? withHostPorts(requested) : requested;
+  };
+  let result = fill(spec, { enableServiceLinks: true });
+  result = mapMember(result, 'containers', (list) => mapList(list, forPod));
+  result = mapMember(result, 'initContainers', (list) => mapList(list, forPod));
+  return mapMember(result, 'resources', requestLimits);
+}
+
+/** On the host's network every port is the host's. */
+function withHostPorts(container: Container): Container {
+  return mapMember(container, 'ports', (ports) =>
+    mapList(ports, (port) => (port.hostPort ? port : { ...port, hostPort: port.containerPort })),
+  );
+}

@@ -1,0 +1,104 @@
+import type { Container, Volume, VolumeDevice, VolumeMount } from '@tinkernetes/api';
+import { child, invalid, notFoundField, required } from '@tinkernetes/apimachinery';
+import { eachOf, oneOf } from '../rules';
+import type { Errors } from '../rules';
+import { localDescendingPath } from './paths';
+
+export type Volumes = ReadonlyMap<string, Volume>;
+
+/** Source: core/validation.ValidateVolumeMounts. Sub-paths are reported without an index, as upstream does. */
+export function validateVolumeMounts(container: Container, volumes: Volumes, path: string): Errors {
+  const devices = container.volumeDevices ?? [];
+  const seen = new Set<string>();
+  return eachOf(path, container.volumeMounts, (mount, at) => {
+    const errors: Errors = [];
+    if (!mount.name) errors.push(required(child(at, 'name')));
+    if (!volumes.has(mount.name)) errors.push(notFoundField(child(at, 'name'), mount.name));
+    if (!mount.mountPath) errors.push(required(child(at, 'mountPath')));
+    if (seen.has(mount.mountPath))
+      errors.push(invalid(child(at, 'mountPath'), mount.mountPath, 'must be unique'));
+    seen.add(mount.mountPath);
+    return [
+      ...errors,
+      ...deviceClash(mount, devices, at),
+      ...subPaths(mount, path, at),
+      ...propagation(mount, container, path),
+    ];
+  });
+}
+
+function deviceClash(mount: VolumeMount, devices: readonly VolumeDevice[], at: string): Errors {
+  const errors: Errors = [];
+  if (devices.some((device) => device.name === mount.name)) {
+    errors.push(invalid(child(at, 'name'), mount.name, 'must not already exist in volumeDevices'));
+  }
+  if (devices.some((device) => device.devicePath === mount.mountPath)) {
+    errors.push(
+      invalid(child(at, 'mountPath'), mount.mountPath, 'must not already exist as a path in volumeDevices'),
+    );
+  }
+  return errors;
+}
+
+function subPaths(mount: VolumeMount, path: string, at: string): Errors {
+  const errors: Errors = [];
+  if (mount.subPath) errors.push(...localDescendingPath(child(path, 'subPath'), mount.subPath));
+  if (mount.subPathExpr) {
+    if (mount.subPath) {
+      errors.push(
+        invalid(
+          child(at, 'subPathExpr'),
+          mount.subPathExpr,
+          'subPathExpr and subPath are mutually exclusive',
+        ),
+      );
+    }
+    errors.push(...localDescendingPath(child(path, 'subPathExpr'), mount.subPathExpr));
+  }
+  return errors;
+}
+
+function propagation(mount: VolumeMount, container: Container, path: string): Errors {
+  const mode = mount.mountPropagation;
+  const at = child(path, 'mountPropagation');
+  const errors = oneOf(at, mode, ['Bidirectional', 'HostToContainer', 'None']);
+  if (mode === 'Bidirectional' && !container.securityContext?.privileged) {
+    return [
+      ...errors,
+      {
+        reason: 'FieldValueForbidden',
+        field: at,
+        message: 'Forbidden: Bidirectional mount propagation is available only to privileged containers',
+      },
+    ];
+  }
+  return errors;
+}
+
+/** Source: core/validation.ValidateVolumeDevices. */
+export function validateVolumeDevices(container: Container, volumes: Volumes, path: string): Errors {
+  const names = new Set<string>();
+  const paths = new Set<string>();
+  return eachOf(path, container.volumeDevices, (device, at) => {
+    const errors: Errors = [];
+    if (!device.name) errors.push(required(child(at, 'name')));
+    if (names.has(device.name)) errors.push(invalid(child(at, 'name'), device.name, 'must be unique'));
+    const volume = volumes.get(device.name);
+    if (volume && !volume.persistentVolumeClaim && !volume.ephemeral) {
+      errors.push(
+        invalid(
+          child(at, 'name'),
+          device.name,
+          'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode',
+        ),
+      );
+    }
+    if (!device.devicePath) errors.push(required(child(at, 'devicePath')));
+    if (paths.has(device.devicePath))
+      errors.push(invalid(child(at, 'devicePath'), device.devicePath, 'must be unique'));
+    if (!volume) errors.push(notFoundField(child(at, 'name'), device.name));
+    names.add(device.name);
+    paths.add(device.devicePath);
+    return errors;
+  });
+}

@@ -1,0 +1,134 @@
+import type { ResourceRequirements } from '@tinkernetes/api';
+import {
+  child,
+  forbidden,
+  invalid,
+  isQualifiedName,
+  mapKey,
+  Quantity,
+  required,
+} from '@tinkernetes/apimachinery';
+import { check } from '../rules';
+import type { Errors } from '../rules';
+
+const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
+const standardContainerResources = new Set(['cpu', 'memory', 'ephemeral-storage']);
+const standardResources = new Set([
+  ...standardContainerResources,
+  'requests.cpu',
+  'requests.memory',
+  'requests.storage',
+  'requests.ephemeral-storage',
+  'limits.cpu',
+  'limits.memory',
+  'limits.ephemeral-storage',
+  'pods',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'storage',
+  'services.nodeports',
+  'services.loadbalancers',
+]);
+
+/** Prefixed names in kubernetes.io, and names without a prefix. */
+const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
+export function isExtendedResource(name: string): boolean {
+  if (isNative(name) || name.startsWith('requests.')) return false;
+  return isQualifiedName(`requests.${name}`).length === 0;
+}
+
+/** Only resources that may be promised more often than they are there. */
+const isOvercommitAllowed = (name: string): boolean => isNative(name) && !isHugePages(name);
+
+function validateContainerResourceName(path: string, name: string): Errors {
+  const errors = check(path, name, isQualifiedName);
+  if (errors.length > 0) return errors;
+  if (!name.includes('/')) {
+    const isStandard = standardContainerResources.has(name) || isHugePages(name);
+    return [
+      ...(standardResources.has(name) || isHugePages(name)
+        ? []
+        : [invalid(path, name, 'must be a standard resource type or fully qualified')]),
+      ...(isStandard ? [] : [invalid(path, name, 'must be a standard resource for containers')]),
+    ];
+  }
+  if (!isNative(name) && !isExtendedResource(name)) {
+    return [invalid(path, name, "doesn't follow extended resource name standard")];
+  }
+  return [];
+}
+
+const countedResources = new Set([
+  'pods',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'resourcequotas',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
+]);
+
+/** Not negative; whole for what is counted. Source: core/validation.ValidateResourceQuantityValue. */
+export function validateQuantityValue(path: string, name: string, quantity: Quantity): Errors {
+  if (quantity.sign < 0) return [invalid(path, quantity.toString(), 'must be greater than or equal to 0')];
+  const isCounted = countedResources.has(name) || isExtendedResource(name);
+  if (isCounted && quantity.milliValue() % 1000 !== 0) {
+    return [invalid(path, quantity.toString(), 'must be an integer')];
+  }
+  return [];
+}
+
+/** Source: core/validation.ValidateContainerResourceRequirements. */
+export function validateResources(resources: ResourceRequirements | undefined, path: string): Errors {
+  if (!resources) return [];
+  const limits = Object.entries(resources.limits ?? {});
+  const requests = Object.entries(resources.requests ?? {});
+  const errors: Errors = [];
+  for (const [name, text] of limits) {
+    const at = mapKey(child(path, 'limits'), name);
+    errors.push(
+      ...validateContainerResourceName(at, name),
+      ...validateQuantityValue(at, name, Quantity.parse(text)),
+    );
+  }
+  for (const [name, text] of requests) {
+    const at = mapKey(child(path, 'requests'), name);
+    const quantity = Quantity.parse(text);
+    errors.push(...validateContainerResourceName(at, name), ...validateQuantityValue(at, name, quantity));
+    errors.push(...compareWithLimit(name, quantity, resources, path));
+  }
+  const names = [...limits, ...requests].map(([name]) => name);
+  if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
+    errors.push(forbidden(path, 'HugePages require cpu or memory'));
+  }
+  return errors;
+}
+
+function compareWithLimit(
+  name: string,
+  request: Quantity,
+  resources: ResourceRequirements,
+  path: string,
+): Errors {
+  const limits = resources.limits ?? {};
+  const text = Object.hasOwn(limits, name) ? limits[name] : undefined;
+  if (text === undefined) {
+    return isOvercommitAllowed(name)
+      ? []
+      : [required(child(path, 'limits'), 'Limit must be set for non overcommitable resources')];
+  }
+  const limit = Quantity.parse(text);
+  const at = child(path, 'requests');
+  if (!isOvercommitAllowed(name) && !request.equals(limit)) {
+    return [invalid(at, request.toString(), `must be equal to ${name} limit of ${limit.toString()}`)];
+  }
+  return request.compare(limit) > 0
+    ? [invalid(at, request.toString(), `must be less than or equal to ${name} limit of ${limit.toString()}`)]
+    : [];
+}

@@ -1,0 +1,166 @@
+import type { PodDNSConfig, PodSpec, PodTemplateSpec } from '@tinkernetes/api';
+import {
+  child,
+  duplicate,
+  inclusiveRangeMessage,
+  invalid,
+  isDns1123Label,
+  isDns1123Subdomain,
+  isQualifiedName,
+  isValidIp,
+  required,
+  validateAnnotations,
+  validateLabels,
+} from '@tinkernetes/apimachinery';
+import { check, eachOf, oneOf, requireOneOf, within } from '../rules';
+import type { Errors } from '../rules';
+import { validateContainers, validateEphemeralContainers, validateInitContainers } from './containers';
+import { validateResources } from './resources';
+import { validateAffinity, validateTolerations, validateTopologySpread } from './scheduling';
+import { validatePodSecurity } from './security';
+import { validateVolumes } from './volumes';
+
+const maxInt32 = 2_147_483_647;
+
+/** Rules of the specification that Pods and Pod templates share. Source: core/validation.ValidatePodSpec. */
+export function validatePodSpec(spec: PodSpec, path: string): Errors {
+  const volumes = validateVolumes(spec.volumes, child(path, 'volumes'));
+  const optional = (name: 'serviceAccountName' | 'nodeName' | 'priorityClassName' | 'runtimeClassName') =>
+    spec[name] ? check(child(path, name), spec[name], isDns1123Subdomain) : [];
+  return [
+    ...volumes.errors,
+    ...validateContainers(spec, volumes.byName, child(path, 'containers')),
+    ...validateInitContainers(spec, volumes.byName, child(path, 'initContainers')),
+    ...validateEphemeralContainers(spec, volumes.byName, child(path, 'ephemeralContainers')),
+    ...validateResources(spec.resources, child(path, 'resources')),
+    ...requireOneOf(child(path, 'restartPolicy'), spec.restartPolicy, ['Always', 'OnFailure', 'Never']),
+    ...requireOneOf(child(path, 'dnsPolicy'), spec.dnsPolicy, [
+      'ClusterFirstWithHostNet',
+      'ClusterFirst',
+      'Default',
+      'None',
+    ]),
+    ...validateLabels(spec.nodeSelector, child(path, 'nodeSelector')),
+    ...validatePodSecurity(spec, path),
+    ...validatePullSecrets(spec, path),
+    ...validateAffinity(spec.affinity, child(path, 'affinity')),
+    ...validateDnsConfig(spec.dnsConfig, spec.dnsPolicy, child(path, 'dnsConfig')),
+    ...eachOf(child(path, 'readinessGates'), spec.readinessGates, (gate, at) =>
+      check(child(at, 'conditionType'), gate.conditionType, isQualifiedName),
+    ),
+    ...validateSchedulingGates(spec, child(path, 'schedulingGates')),
+    ...validateTopologySpread(spec.topologySpreadConstraints, child(path, 'topologySpreadConstraints')),
+    ...optional('serviceAccountName'),
+    ...optional('nodeName'),
+    ...validateDeadline(spec.activeDeadlineSeconds, child(path, 'activeDeadlineSeconds')),
+    ...(spec.hostname ? check(child(path, 'hostname'), spec.hostname, isDns1123Label) : []),
+    ...(spec.subdomain ? check(child(path, 'subdomain'), spec.subdomain, isDns1123Label) : []),
+    ...validateTolerations(spec.tolerations, child(path, 'tolerations')),
+    ...validateHostAliases(spec.hostAliases, child(path, 'hostAliases')),
+    ...optional('priorityClassName'),
+    ...optional('runtimeClassName'),
+    ...oneOf(child(path, 'preemptionPolicy'), spec.preemptionPolicy, ['Never', 'PreemptLowerPriority']),
+    ...within(path, 'overhead', spec.overhead, (limits, at) => validateResources({ limits }, at)),
+    ...within(path, 'os', spec.os, (os, at) =>
+      requireOneOf(child(at, 'name'), os.name, ['linux', 'windows']),
+    ),
+  ];
+}
+
+function validateDeadline(seconds: number | undefined, path: string): Errors {
+  if (seconds === undefined || (seconds >= 1 && seconds <= maxInt32)) return [];
+  return [invalid(path, seconds, inclusiveRangeMessage(1, maxInt32))];
+}
+
+const validatePullSecrets = (spec: PodSpec, path: string): Errors =>
+  eachOf(child(path, 'imagePullSecrets'), spec.imagePullSecrets, (secret, at) =>
+    secret.name ? [] : [required(child(at, 'name'))],
+  );
+
+function validateSchedulingGates(spec: PodSpec, path: string): Errors {
+  const seen = new Set<string>();
+  return eachOf(path, spec.schedulingGates, (gate, at) => {
+    const isDuplicate = seen.has(gate.name);
+    seen.add(gate.name);
+    return [...check(at, gate.name, isQualifiedName), ...(isDuplicate ? [duplicate(at, gate.name)] : [])];
+  });
+}
+
+const validateHostAliases = (aliases: PodSpec['hostAliases'], path: string): Errors =>
+  eachOf(path, aliases, (alias, at) => [
+    ...check(child(at, 'ip'), alias.ip, isValidIp),
+    ...eachOf(child(at, 'hostnames'), alias.hostnames, (name, namePath) =>
+      check(namePath, name, isDns1123Subdomain),
+    ),
+  ]);
+
+const maxNameservers = 3;
+const maxSearchPaths = 32;
+const maxSearchLength = 2048;
+
+function validateDnsConfig(
+  config: PodDNSConfig | undefined,
+  policy: string | undefined,
+  path: string,
+): Errors {
+  const errors: Errors = [];
+  const nameservers = config?.nameservers ?? [];
+  if (policy === 'None' && !config) {
+    return [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')];
+  }
+  if (policy === 'None' && nameservers.length === 0) {
+    errors.push(
+      required(
+        child(path, 'nameservers'),
+        'must provide at least one DNS nameserver when `dnsPolicy` is None',
+      ),
+    );
+  }
+  if (!config) return errors;
+  const searches = config.searches ?? [];
+  if (nameservers.length > maxNameservers) {
+    errors.push(
+      invalid(
+        child(path, 'nameservers'),
+        nameservers,
+        `must not have more than ${maxNameservers} nameservers`,
+      ),
+    );
+  }
+  errors.push(
+    ...eachOf(child(path, 'nameservers'), nameservers, (address, at) => check(at, address, isValidIp)),
+  );
+  if (searches.length > maxSearchPaths) {
+    errors.push(
+      invalid(child(path, 'searches'), searches, `must not have more than ${maxSearchPaths} search paths`),
+    );
+  }
+  if (searches.join(' ').length > maxSearchLength) {
+    const detail = `must not have more than ${maxSearchLength} characters (including spaces) in the search list`;
+    errors.push(invalid(child(path, 'searches'), searches, detail));
+  }
+  const options = eachOf(child(path, 'options'), config.options, (option, at) =>
+    option.name ? [] : [required(at, 'must not be empty')],
+  );
+  return [...errors, ...options];
+}
+
+/** A template's metadata and specification. Source: core/validation.ValidatePodTemplateSpec. */
+export function validatePodTemplate(template: PodTemplateSpec, path: string): Errors {
+  const meta = child(path, 'metadata');
+  const spec = template.spec ?? { containers: [] };
+  return [
+    ...validateLabels(template.metadata?.labels, child(meta, 'labels')),
+    ...validateAnnotations(template.metadata?.annotations, child(meta, 'annotations')),
+    ...validatePodSpec(spec, child(path, 'spec')),
+    ...(spec.ephemeralContainers?.length
+      ? [
+          {
+            reason: 'FieldValueForbidden' as const,
+            field: child(path, 'spec', 'ephemeralContainers'),
+            message: 'Forbidden: ephemeral containers not allowed in pod template',
+          },
+        ]
+      : []),
+  ];
+}
