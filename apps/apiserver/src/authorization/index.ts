@@ -1,0 +1,35 @@
+import { UsageError } from '@tinkernetes/component-base';
+import type { Authorizer, CreateAuthorizer, ServerDependencies } from '../contracts';
+import { NodeAuthorizer } from './node/node-authorizer';
+import { NodeGraph } from './node/node-graph';
+import { RbacAuthorizer } from './rbac-authorizer';
+import { RuleResolver } from './rule-resolver';
+import {
+  alwaysAllowAuthorizer,
+  alwaysDenyAuthorizer,
+  privilegedGroupAuthorizer,
+  unionAuthorizer,
+} from './simple-authorizers';
+
+export { RbacAuthorizer } from './rbac-authorizer';
+export { RuleResolver } from './rule-resolver';
+
+/** By the names that `--authorization-mode` takes. */
+const modes: Readonly<Record<string, (deps: ServerDependencies) => Authorizer>> = {
+  AlwaysAllow: () => alwaysAllowAuthorizer,
+  AlwaysDeny: () => alwaysDenyAuthorizer,
+  Node: ({ stores }) => new NodeAuthorizer(new NodeGraph(stores)),
+  RBAC: ({ stores }) => new RbacAuthorizer(new RuleResolver(stores)),
+};
+
+/** system:masters, then the authorizers of `--authorization-mode` in their order. */
+export const createAuthorizer: CreateAuthorizer = (deps) => {
+  const authorizers = deps.options.authorizationModes.map((mode) => {
+    const create = modes[mode];
+    if (!create) {
+      throw new UsageError(`--authorization-mode=${mode}: must be one of ${Object.keys(modes).join(', ')}`);
+    }
+    return create(deps);
+  });
+  return unionAuthorizer([privilegedGroupAuthorizer, ...authorizers]);
+};
