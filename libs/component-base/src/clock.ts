@@ -22,6 +22,9 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** 2^31 - 1: Node's timers hold no more. */
+const longestTimerMs = 2_147_483_647;
+
 class RealClock implements Clock {
   now(): number {
     return Date.now();
@@ -32,8 +35,15 @@ class RealClock implements Clock {
   }
 
   setTimeout(callback: () => void, ms: number, options?: TimerOptions): Timer {
-    const handle = setTimeout(callback, ms);
-    if (options?.unref) handle.unref();
+    // Node fires longer timers at once: they are waited for in pieces.
+    let left = ms;
+    const arm = (): NodeJS.Timeout => {
+      const piece = Math.min(left, longestTimerMs);
+      left -= piece;
+      const timer = setTimeout(() => (left > 0 ? (handle = arm()) : callback()), piece);
+      return options?.unref ? timer.unref() : timer;
+    };
+    let handle = arm();
     return { cancel: () => clearTimeout(handle) };
   }
 

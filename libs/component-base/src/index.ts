@@ -1,5 +1,6 @@
 export * from './clock';
 export * from './flags';
+export * from './health-server';
 export * from './logger';
 export * from './main';
 export * from './metrics';

@@ -22,7 +22,12 @@ export interface LoggerOptions {
   destination?: NodeJS.WritableStream;
 }
 
-export function createLogger({ component, verbosity = 0, level = verbosity >= 3 ? 'debug' : 'info', destination }: LoggerOptions): Logger {
+export function createLogger({
+  component,
+  verbosity = 0,
+  level = verbosity >= 3 ? 'debug' : 'info',
+  destination,
+}: LoggerOptions): Logger {
   const options = { level, base: { component }, timestamp: pino.stdTimeFunctions.isoTime };
   return destination ? pino(options, destination) : pino(options, pino.destination({ fd: 2, sync: false }));
 }
