@@ -1,1 +1,2 @@
-export {};
+export { startApiServer, type ApiServerOptionsForTests, type TestApiServer } from './start-api-server';
+export { kubeconfigText } from './kubeconfig-text';
