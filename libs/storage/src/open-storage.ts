@@ -40,6 +40,13 @@ async function openDriver(spec: string, deps: StorageDeps, options: MvccOptions)
       const { openSqliteStorage } = await import('./sqlite/open-sqlite-storage');
       return openSqliteStorage(rest, options);
     }
+    case 'redis':
+    case 'rediss': {
+      const { openRedisStorage } = await import('./redis/open-redis-storage');
+      return openRedisStorage(spec, { ...options, logger: deps.logger });
+    }
+    case 'etcd':
+      throw new StorageUnusableError('etcd is not supported yet: use sqlite:<file> or redis://<host>:<port>');
     default:
       throw new StorageUnusableError(
         `unknown storage "${spec}": use memory, sqlite:<file> or redis://<host>:<port>`,

@@ -2,6 +2,7 @@ import type {
   Change,
   CurrentRange,
   Driver,
+  DriverListener,
   DriverState,
   StoredVersion,
   Write,
@@ -37,7 +38,7 @@ export class LocalDriver implements Driver {
   private assigned = 1;
   private compactRevision = 0;
   private failure: StorageUnusableError | undefined;
-  private onChanges: (changes: Change[], revision: number) => void = () => undefined;
+  private listener: DriverListener | undefined;
 
   constructor(
     private readonly journal: Journal,
@@ -48,11 +49,11 @@ export class LocalDriver implements Driver {
     return this.journal.name;
   }
 
-  async start(onChanges: (changes: Change[], revision: number) => void): Promise<DriverState> {
+  async start(listener: DriverListener): Promise<DriverState> {
     const state = await this.journal.open((versions) => this.adopt(versions));
     this.revision = this.assigned = state.revision;
     this.compactRevision = state.compactRevision;
-    this.onChanges = onChanges;
+    this.listener = listener;
     return state;
   }
 
@@ -185,7 +186,7 @@ export class LocalDriver implements Driver {
         this.keys.delete(key);
       }
     }
-    this.onChanges(changes, this.revision);
+    this.listener?.onChanges(changes, this.revision);
     for (const { change, resolve } of batch) resolve({ kind: 'written', change });
   }
 
@@ -196,6 +197,7 @@ export class LocalDriver implements Driver {
       cause,
     });
     this.failure = failure;
+    this.listener?.onFailure(failure);
     for (const queued of [...batch, ...this.queue]) queued.reject(failure);
     this.queue = [];
   }

@@ -46,14 +46,21 @@ export interface ChangePage {
   reached: number;
 }
 
+export interface DriverListener {
+  /** All changes up to `revision` have been told. A gap in the revisions: some are to be read from history. */
+  onChanges(changes: Change[], revision: number): void;
+  /** The store can't be used any more. */
+  onFailure(error: Error): void;
+}
+
 /**
  * What a storage product must offer; history, watches, expiry, compaction policy and snapshots are built on it once,
  * in `MvccStorage`. Reads see exactly the acknowledged writes. All may reject with StorageUnusableError.
  */
 export interface Driver {
   readonly name: string;
-  /** Starts delivering every change after the revision returned, each exactly once and in order, to `onChanges`. */
-  start(onChanges: (changes: Change[], revision: number) => void): Promise<DriverState>;
+  /** Starts telling `listener` of every change after the revision returned, each once and in order. */
+  start(listener: DriverListener): Promise<DriverState>;
   state(): Promise<DriverState>;
   read(key: string): Promise<{ revision: number; item: StoredVersion | undefined }>;
   readRange(

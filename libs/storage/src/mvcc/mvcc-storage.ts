@@ -45,7 +45,10 @@ export class MvccStorage implements Storage {
 
   static async open(driver: Driver, options: MvccOptions): Promise<MvccStorage> {
     const storage = new MvccStorage(driver, options);
-    const { revision } = await driver.start((changes, reached) => storage.onChanges(changes, reached));
+    const { revision } = await driver.start({
+      onChanges: (changes, reached) => storage.onChanges(changes, reached),
+      onFailure: (error) => storage.hub.close(error),
+    });
     storage.hub.start(revision);
     const { items } = await driver.readRange('', {});
     storage.expiry.adopt(items);

@@ -26,12 +26,15 @@ class Watcher {
 
   push(change: Change): void {
     if (change.revision <= this.queueFrom || !change.key.startsWith(this.prefix)) return;
-    if (this.queue.length >= maxQueued) {
-      this.queue = [];
-      this.queueFrom = change.revision;
-      return;
-    }
-    this.queue.push(change);
+    if (this.queue.length >= maxQueued) this.skipTo(change.revision);
+    else this.queue.push(change);
+  }
+
+  /** Changes up to `revision` will have to be read from history. */
+  skipTo(revision: number): void {
+    if (revision <= this.queueFrom) return;
+    this.queue = [];
+    this.queueFrom = revision;
   }
 
   wake(): void {
@@ -51,6 +54,7 @@ export class WatchHub {
   private published = 0;
   private progressScheduled = false;
   private closed = false;
+  private failure: Error | undefined;
 
   constructor(private readonly driver: WatchDriver) {}
 
@@ -59,6 +63,8 @@ export class WatchHub {
   }
 
   publish(changes: Change[], revision: number): void {
+    const first = changes[0];
+    if (first && first.revision > this.published + 1) this.sendToHistory(first.revision - 1);
     this.published = revision;
     for (const watcher of this.watchers) {
       for (const change of changes) watcher.push(change);
@@ -67,8 +73,10 @@ export class WatchHub {
     this.scheduleProgress();
   }
 
-  close(): void {
+  /** Ends all watches; with an error, they reject with it. */
+  close(error?: Error): void {
     this.closed = true;
+    this.failure ??= error;
     for (const watcher of this.watchers) watcher.wake();
   }
 
@@ -88,6 +96,7 @@ export class WatchHub {
         if (batch) yield batch;
         else await watcher.wait();
       }
+      if (this.failure && !signal.aborted) throw this.failure;
     } finally {
       signal.removeEventListener('abort', onAbort);
       this.watchers.delete(watcher);
@@ -115,6 +124,11 @@ export class WatchHub {
   private async refuseCompacted(afterRevision: number): Promise<void> {
     const { compactRevision } = await this.driver.state();
     if (afterRevision < compactRevision) throw new CompactedError(afterRevision, compactRevision);
+  }
+
+  /** Changes up to `revision` were missed: watchers must read them from history, or learn that it is gone. */
+  private sendToHistory(revision: number): void {
+    for (const watcher of this.watchers) watcher.skipTo(revision);
   }
 
   /** Watchers whose keys did not change learn the new revision once a turn of the loop, not once a write. */
