@@ -1,0 +1,76 @@
+import type { Secret } from '@tinkernetes/api';
+import type { AuthConfig, DeepPartial } from '@tinkernetes/cri';
+import { repositoryOf } from './image-name';
+
+interface DockerEntry {
+  username?: string;
+  password?: string;
+  /** base64 of `username:password`. */
+  auth?: string;
+  identitytoken?: string;
+}
+
+/**
+ * Registry credentials for an image out of imagePullSecrets, the most specific entry first.
+ * Source: https://kubernetes.io/docs/concepts/containers/images/#config-json
+ */
+export function credentialsFor(image: string, secrets: readonly Secret[]): Array<DeepPartial<AuthConfig>> {
+  const repository = repositoryOf(image);
+  return secrets
+    .flatMap(entriesOf)
+    .filter(([pattern]) => matches(pattern, repository))
+    .sort(([a], [b]) => b.length - a.length)
+    .map(([pattern, entry]) => toAuthConfig(pattern, entry));
+}
+
+function entriesOf(secret: Secret): Array<[string, DockerEntry]> {
+  const modern = secret.data?.['.dockerconfigjson'];
+  const legacy = secret.data?.['.dockercfg'];
+  const text = modern ?? legacy;
+  if (text === undefined) return [];
+  try {
+    const parsed = JSON.parse(Buffer.from(text, 'base64').toString()) as Record<string, DockerEntry>;
+    const auths = modern ? (parsed as { auths?: Record<string, DockerEntry> }).auths : parsed;
+    return Object.entries(auths ?? {}).map(([key, entry]) => [normalize(key), entry]);
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
+
+/** `https://index.docker.io/v1/` means Docker Hub. */
+function normalize(key: string): string {
+  const bare = key
+    .replace(/^https?:\/\//, '')
+    .replace(/\/(v1|v2)\/?$/, '')
+    .replace(/\/$/, '');
+  return bare.replace(/^(index|registry-1)\.docker\.io/, 'docker.io');
+}
+
+/** Host by host label (`*` matches one), path by prefix. */
+function matches(pattern: string, repository: string): boolean {
+  const [host = '', ...path] = pattern.split('/');
+  const [wantedHost = '', ...wantedPath] = repository.split('/');
+  const labels = host.split('.');
+  const wantedLabels = wantedHost.split('.');
+  if (labels.length !== wantedLabels.length) return false;
+  const hostMatches = labels.every((label, i) => globMatches(label, wantedLabels[i] ?? ''));
+  return hostMatches && path.every((segment, i) => segment === wantedPath[i]);
+}
+
+function globMatches(glob: string, text: string): boolean {
+  const escaped = glob.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${escaped.join('.*')}$`).test(text);
+}
+
+function toAuthConfig(serverAddress: string, entry: DockerEntry): DeepPartial<AuthConfig> {
+  const [username = '', ...password] = Buffer.from(entry.auth ?? '', 'base64')
+    .toString()
+    .split(':');
+  return {
+    serverAddress,
+    username: entry.username ?? username,
+    password: entry.password ?? password.join(':'),
+    identityToken: entry.identitytoken ?? '',
+  };
+}

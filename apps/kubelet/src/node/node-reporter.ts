@@ -1,0 +1,193 @@
+import { Nodes, type ContainerImage, type Node, type NodeCondition, type NodeStatus } from '@tinkernetes/api';
+import { isAlreadyExists, isNotFound } from '@tinkernetes/apimachinery';
+import type { Client } from '@tinkernetes/client';
+import { jitter, type Clock, type Logger, type Random, type Timer } from '@tinkernetes/component-base';
+import type { EventRecorder } from '@tinkernetes/controller';
+import type { NodeLease } from './node-lease';
+import {
+  nodeAnnotations,
+  nodeLabels,
+  nodeObject,
+  nodeStatus,
+  type NodeFacts,
+  type NodeHealth,
+} from './node-object';
+
+export interface NodeReporterDeps {
+  client: Client;
+  clock: Clock;
+  random: Random;
+  logger: Logger;
+  recorder: EventRecorder;
+  lease: NodeLease;
+  facts: NodeFacts;
+  signal: AbortSignal;
+  leaseRenewMs: number;
+  /** A status without news is still sent this often. */
+  statusReportMs: number;
+  health(): NodeHealth;
+  images(): Promise<ContainerImage[]>;
+  registerNode: boolean;
+}
+
+const firstRetryMs = 50;
+const maxRetryMs = 5000;
+
+/** Registers the Node and keeps its status and Lease. Source: pkg/kubelet kubelet_node_status.go, pkg/kubelet/nodelease. */
+export class NodeReporter {
+  private conditions: readonly NodeCondition[] = [];
+  private node: Node | undefined;
+  private lastSent = '';
+  private lastSentAt = 0;
+  private busy = false;
+  private dirty = false;
+  private timers: Timer[] = [];
+
+  constructor(private readonly deps: NodeReporterDeps) {}
+
+  /** Resolves when the Node is registered; heartbeats go on until `stop`. */
+  async start(): Promise<void> {
+    const { clock, random, leaseRenewMs, signal, logger } = this.deps;
+    for (let delay = firstRetryMs; ; delay = Math.min(delay * 2, maxRetryMs)) {
+      try {
+        await this.register();
+        break;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        logger.warn({ err: error }, 'could not register the node, trying again');
+        await clock.sleep(delay, signal);
+      }
+    }
+    this.recordEvent('Starting', 'Starting kubelet.');
+    const beat = () => {
+      void this.heartbeat();
+      this.timers = [clock.setTimeout(beat, jitter(random, leaseRenewMs, 0.04))];
+    };
+    beat();
+  }
+
+  stop(): void {
+    for (const timer of this.timers) timer.cancel();
+  }
+
+  /** The node's health has changed: tell at once. */
+  report(): void {
+    this.dirty = true;
+    if (!this.node || this.busy) return;
+    this.busy = true;
+    void this.drain();
+  }
+
+  private async heartbeat(): Promise<void> {
+    this.report();
+    try {
+      await this.deps.lease.renew(this.node?.metadata.uid, this.deps.signal);
+    } catch (error) {
+      if (!this.deps.signal.aborted) this.deps.logger.warn({ err: error }, 'could not renew the node lease');
+    }
+  }
+
+  private async register(): Promise<void> {
+    const { client, facts, logger, registerNode } = this.deps;
+    const nodes = client.for(Nodes);
+    const status = await this.currentStatus();
+    if (registerNode) {
+      try {
+        this.node = await nodes.create(nodeObject(facts, status), { signal: this.deps.signal });
+        this.remember(status);
+        logger.info({ node: facts.name }, 'node registered');
+        if (this.dirty) this.report();
+        return;
+      } catch (error) {
+        if (!isAlreadyExists(error)) throw error;
+      }
+    }
+    const existing = await nodes.get(facts.name);
+    this.conditions = existing.status?.conditions ?? [];
+    const metadata = { labels: nodeLabels(facts), annotations: nodeAnnotations(facts) };
+    this.node = await nodes.patch(facts.name, { metadata }, { type: 'strategic', signal: this.deps.signal });
+    logger.info({ node: facts.name }, 'node was registered before');
+    this.lastSent = '';
+    await this.send(await this.currentStatus());
+    if (this.dirty) this.report();
+  }
+
+  private async drain(): Promise<void> {
+    const { clock, signal, logger } = this.deps;
+    let delay = firstRetryMs;
+    while (this.dirty && !signal.aborted) {
+      this.dirty = false;
+      try {
+        await this.send(await this.currentStatus());
+        delay = firstRetryMs;
+      } catch (error) {
+        if (signal.aborted) break;
+        if (isNotFound(error))
+          await this.register().catch((e: unknown) => logger.warn({ err: e }, 'could not register again'));
+        logger.warn({ err: error }, 'could not report the node status, trying again');
+        this.dirty = true;
+        await clock.sleep(delay, signal).catch((e: unknown) => logger.debug({ err: e }, 'stopping'));
+        delay = Math.min(delay * 2, maxRetryMs);
+      }
+    }
+    this.busy = false;
+  }
+
+  private async currentStatus(): Promise<NodeStatus> {
+    const { facts, health, images, clock } = this.deps;
+    return nodeStatus(facts, health(), {
+      previous: this.conditions,
+      images: await images(),
+      now: clock.now(),
+    });
+  }
+
+  private async send(status: NodeStatus): Promise<void> {
+    const { client, facts, clock, statusReportMs, signal } = this.deps;
+    const text = withoutHeartbeats(status);
+    if (text === this.lastSent && clock.monotonic() - this.lastSentAt < statusReportMs) return;
+    const addresses = [...(status.addresses ?? []), { $patch: 'replace' }];
+    const patch = { status: { ...status, addresses } };
+    await client.for(Nodes).patch(facts.name, patch, { type: 'strategic', subresource: 'status', signal });
+    this.announce(status.conditions ?? []);
+    this.remember(status);
+  }
+
+  private remember(status: NodeStatus): void {
+    this.conditions = status.conditions ?? [];
+    this.lastSent = withoutHeartbeats(status);
+    this.lastSentAt = this.deps.clock.monotonic();
+  }
+
+  private announce(next: readonly NodeCondition[]): void {
+    const { facts, logger } = this.deps;
+    for (const { type, status, reason = '' } of next) {
+      const before = this.conditions.find((c) => c.type === type);
+      if (!before || before.status === status) continue;
+      const event =
+        type === 'Ready'
+          ? status === 'True'
+            ? 'NodeReady'
+            : 'NodeNotReady'
+          : reason.replace('Kubelet', 'Node');
+      this.recordEvent(event, `Node ${facts.name} status is now: ${event}`);
+      logger.info({ node: facts.name, type, status, reason }, 'node condition changed');
+    }
+  }
+
+  /** Upstream refers to nodes in events by name where the uid should be. */
+  private recordEvent(reason: string, message: string): void {
+    const { name } = this.deps.facts;
+    this.deps.recorder.event(
+      { apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name } },
+      'Normal',
+      reason,
+      message,
+    );
+  }
+}
+
+function withoutHeartbeats(status: NodeStatus): string {
+  const conditions = (status.conditions ?? []).map(({ lastHeartbeatTime: _, ...rest }) => rest);
+  return JSON.stringify({ ...status, conditions });
+}

@@ -1,0 +1,114 @@
+import type { Clock, Logger } from '@tinkernetes/component-base';
+import type { RuntimeClient } from '@tinkernetes/cri';
+
+export interface RuntimeHealthDeps {
+  runtime: RuntimeClient;
+  clock: Clock;
+  logger: Logger;
+  signal: AbortSignal;
+  /** Told when anything of the health changed. */
+  onChange(): void;
+}
+
+const firstCheckMs = 25;
+const slowestCheckMs = 1000;
+
+/**
+ * Whether the runtime and its network are ready. Looked at when something has happened that may change it, and again and
+ * again only while it is not ready.
+ */
+export class RuntimeHealth {
+  private runtimeError: string | undefined = 'container runtime status check may not have completed yet';
+  private networkError: string | undefined =
+    'container runtime network not ready: status check may not have completed yet';
+  private podCIDR = '';
+  private checking: Promise<void> | undefined;
+  private again = false;
+  private pause: AbortController | undefined;
+
+  constructor(private readonly deps: RuntimeHealthDeps) {}
+
+  /** Why no Pods can run; undefined when they can. */
+  get notReady(): string | undefined {
+    return this.runtimeError ?? this.networkError;
+  }
+
+  /** Pods in the host's network need only the runtime itself. */
+  get runtimeNotReady(): string | undefined {
+    return this.runtimeError;
+  }
+
+  get networkNotReady(): string | undefined {
+    return this.networkError;
+  }
+
+  /** Hands the node's Pod range to the runtime, whose CNI configuration waits for it. */
+  async setPodCIDR(podCIDR: string): Promise<void> {
+    if (this.podCIDR === podCIDR) return;
+    await this.deps.runtime.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr: podCIDR } } });
+    this.podCIDR = podCIDR;
+    this.deps.logger.info({ podCIDR }, 'pod CIDR handed to the runtime');
+    this.check();
+  }
+
+  /** The runtime was found dead or alive by other means. */
+  report(error: Error | undefined): void {
+    if (error) this.set(`container runtime is down: ${error.message}`, this.networkError);
+    else if (this.runtimeError) this.check();
+  }
+
+  check(): void {
+    this.again = true;
+    this.pause?.abort(new Error('asked to look now'));
+    this.checking ??= this.run().finally(() => (this.checking = undefined));
+  }
+
+  async settled(): Promise<void> {
+    await this.checking;
+  }
+
+  private async run(): Promise<void> {
+    const { clock, signal, logger } = this.deps;
+    for (let delay = firstCheckMs; !signal.aborted; delay = Math.min(delay * 2, slowestCheckMs)) {
+      this.again = false;
+      await this.ask();
+      if (this.again) continue;
+      if (this.notReady === undefined) return;
+      this.pause = new AbortController();
+      try {
+        await clock.sleep(delay, AbortSignal.any([signal, this.pause.signal]));
+      } catch (error) {
+        if (!signal.aborted && !this.again) logger.error({ err: error }, 'runtime health check ended');
+      }
+      this.pause = undefined;
+    }
+  }
+
+  private async ask(): Promise<void> {
+    try {
+      const { status } = await this.deps.runtime.status({}, { signal: this.deps.signal, timeoutMs: 10_000 });
+      const verdict = (type: string, subject: string) => {
+        const condition = status?.conditions.find((c) => c.type === type);
+        if (condition?.status) return undefined;
+        return `${subject} not ready: ${type}=false reason:${condition?.reason ?? 'Unknown'} message:${condition?.message ?? ''}`;
+      };
+      this.set(
+        verdict('RuntimeReady', 'container runtime'),
+        verdict('NetworkReady', 'container runtime network'),
+      );
+    } catch (error) {
+      if (this.deps.signal.aborted) return;
+      this.set(
+        `container runtime is down: ${error instanceof Error ? error.message : String(error)}`,
+        this.networkError,
+      );
+    }
+  }
+
+  private set(runtimeError: string | undefined, networkError: string | undefined): void {
+    if (runtimeError === this.runtimeError && networkError === this.networkError) return;
+    this.runtimeError = runtimeError;
+    this.networkError = networkError;
+    this.deps.onChange();
+  }
+}

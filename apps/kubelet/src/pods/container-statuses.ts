@@ -1,0 +1,156 @@
+import type { Container, ContainerState, ContainerStatus, Pod } from '@tinkernetes/api';
+import { formatTime } from '@tinkernetes/component-base';
+import type { PodRuntimeStatus, RuntimeContainer } from '../runtime/pod-runtime-status';
+import { restartsAfter } from '../runtime/restart-policy';
+import type { WaitingContainers } from '../runtime/runtime-manager';
+import type { ContainerKind } from './pod-facts';
+
+export interface ContainerStatusContext {
+  runtime: PodRuntimeStatus;
+  /** `containerd`, `mock`: the scheme of container IDs. */
+  runtimeName: string;
+  waiting: WaitingContainers;
+  /** What the API server has, or what was last reported. */
+  previous: readonly ContainerStatus[];
+  /** Last words of exited containers, by container ID. */
+  messages: ReadonlyMap<string, string>;
+  isReady(container: Container, id: string): boolean;
+  isStarted(container: Container, id: string): boolean;
+}
+
+/** Source: pkg/kubelet convertToAPIContainerStatuses. */
+export function containerStatuses(
+  pod: Pod,
+  kind: ContainerKind,
+  containers: readonly Container[],
+  context: ContainerStatusContext,
+): ContainerStatus[] {
+  return containers.map((container) => containerStatus(pod, kind, container, context));
+}
+
+function containerStatus(
+  pod: Pod,
+  kind: ContainerKind,
+  container: Container,
+  context: ContainerStatusContext,
+): ContainerStatus {
+  const [current, last] = context.runtime.containers.filter((c) => c.name === container.name);
+  const previous = context.previous.find((s) => s.name === container.name);
+  if (!current) return neverSeen(pod, kind, container, { previous, waiting: context.waiting });
+  const running = current.state === 'running';
+  const started = running && context.isStarted(container, current.id);
+  let state = stateOf(current, context);
+  let lastState: ContainerState = last ? stateOf(last, context) : (previous?.lastState ?? {});
+  const error = context.waiting.get(container.name);
+  const runsAgain = current.state !== 'exited' || restartsAfter(pod, container, current);
+  if (
+    error &&
+    !running &&
+    runsAgain &&
+    !(
+      kind === 'init' &&
+      current.exitCode === 0 &&
+      current.state === 'exited' &&
+      container.restartPolicy !== 'Always'
+    )
+  ) {
+    if (state.terminated) lastState = state;
+    state = { waiting: { reason: error.reason, message: error.message } };
+  }
+  return {
+    containerID: idText(current.id, context),
+    image: current.image,
+    imageID: current.imageId,
+    lastState: lastState.terminated ? lastState : {},
+    name: container.name,
+    ready:
+      kind === 'init' && container.restartPolicy !== 'Always'
+        ? current.state === 'exited' && current.exitCode === 0
+        : running && started && context.isReady(container, current.id),
+    restartCount: current.restartCount,
+    started: started,
+    state,
+    ...resourcesOf(container),
+    ...volumeMountsOf(container),
+  };
+}
+
+const idText = (id: string, { runtimeName }: Pick<ContainerStatusContext, 'runtimeName'>): string =>
+  `${runtimeName}://${id}`;
+
+function neverSeen(
+  pod: Pod,
+  kind: ContainerKind,
+  container: Container,
+  { previous, waiting }: { previous: ContainerStatus | undefined; waiting: WaitingContainers },
+): ContainerStatus {
+  // The runtime may have forgotten a container that ended; its last status stays true.
+  if (previous?.state?.terminated) return { ...previous, ready: previous.ready && kind === 'init' };
+  const error = waiting.get(container.name);
+  const hasInit = (pod.spec.initContainers ?? []).length > 0;
+  const reason = kind !== 'ephemeral' && hasInit ? 'PodInitializing' : 'ContainerCreating';
+  return {
+    image: container.image ?? '',
+    imageID: '',
+    lastState: previous?.state?.running ? unknownEnd() : (previous?.lastState ?? {}),
+    name: container.name,
+    ready: false,
+    restartCount: previous?.restartCount ?? 0,
+    started: false,
+    state: { waiting: error ? { reason: error.reason, message: error.message } : { reason } },
+    ...volumeMountsOf(container),
+  };
+}
+
+/** It was running when last seen and has left no trace since. */
+const unknownEnd = (): ContainerState => ({
+  terminated: {
+    exitCode: 137,
+    reason: 'ContainerStatusUnknown',
+    message: 'The container could not be located when the pod was deleted.  The container used to be Running',
+  },
+});
+
+function stateOf(container: RuntimeContainer, context: ContainerStatusContext): ContainerState {
+  switch (container.state) {
+    case 'running':
+      return { running: { startedAt: formatTime(container.startedAt) } };
+    case 'created':
+      return { waiting: { reason: 'ContainerCreating' } };
+    case 'unknown':
+    case 'exited': {
+      const message = context.messages.get(container.id) ?? container.message;
+      return {
+        terminated: {
+          containerID: idText(container.id, context),
+          exitCode: container.exitCode,
+          finishedAt: formatTime(container.finishedAt),
+          ...(message ? { message } : {}),
+          reason: container.reason || (container.exitCode === 0 ? 'Completed' : 'Error'),
+          startedAt: formatTime(container.startedAt),
+        },
+      };
+    }
+  }
+}
+
+function resourcesOf(container: Container): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
+  const { requests, limits } = container.resources ?? {};
+  if (!requests && !limits) return { resources: {} };
+  return {
+    ...(requests ? { allocatedResources: requests } : {}),
+    resources: { ...(limits ? { limits } : {}), ...(requests ? { requests } : {}) },
+  };
+}
+
+function volumeMountsOf(container: Container): Pick<ContainerStatus, 'volumeMounts'> {
+  const mounts = container.volumeMounts ?? [];
+  if (mounts.length === 0) return {};
+  return {
+    volumeMounts: mounts.map(({ name, mountPath, readOnly }) => ({
+      name,
+      mountPath,
+      ...(readOnly ? { readOnly, recursiveReadOnly: 'Disabled' } : {}),
+    })),
+  };
+}

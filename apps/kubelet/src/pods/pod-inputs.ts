@@ -1,0 +1,79 @@
+import type { Container, Node, Pod, Service } from '@tinkernetes/api';
+import type { DeepPartial, Mount, PodSandboxConfig } from '@tinkernetes/cri';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Random } from '@tinkernetes/component-base';
+import { makeEnvironment, type Environment, type ObjectSource } from '../environment/environment';
+import { podDNS, type DNSSettings } from '../network/dns';
+import { hostNetworkHostsFile, hostsFile } from '../network/hosts-file';
+import { podHostname } from '../network/pod-hostname';
+import type { PodInputs } from '../runtime/runtime-manager';
+import { sandboxConfig } from '../runtime/sandbox-config';
+import { ignoreMissing } from '../volumes/atomic-writer';
+import type { PodDirectories } from '../volumes/pod-directories';
+import { volumeMounts, type VolumeManager } from '../volumes/volume-manager';
+import { isHostNetwork, uidOf } from './pod-facts';
+
+export interface PodInputsDeps {
+  objects: ObjectSource;
+  volumes: VolumeManager;
+  directories: PodDirectories;
+  random: Random;
+  dns: DNSSettings;
+  podLogsDir: string;
+  hostIPs: readonly string[];
+  node(): Node | undefined;
+  services(): readonly Service[];
+}
+
+const defaultTerminationMessagePath = '/dev/termination-log';
+
+/** Turns a Pod's spec and what the node knows into sandbox and container configuration. */
+export function createPodInputs(deps: PodInputsDeps): PodInputs {
+  const { directories, dns, hostIPs } = deps;
+  const hostname = (pod: Pod) => podHostname(pod, dns.clusterDomain);
+  const environment = (pod: Pod, container: Container, podIPs: readonly string[]): Promise<Environment> =>
+    makeEnvironment(pod, container, {
+      objects: deps.objects,
+      services: deps.services(),
+      node: deps.node(),
+      addresses: { podIPs: isHostNetwork(pod) ? hostIPs : podIPs, hostIPs },
+    });
+  return {
+    environment,
+    async sandbox(pod, attempt): Promise<DeepPartial<PodSandboxConfig>> {
+      const settings = { attempt, hostname: hostname(pod).hostname, dns: await podDNS(pod, dns) };
+      return sandboxConfig(pod, { ...settings, podLogsDir: deps.podLogsDir });
+    },
+    async mounts(pod, container, podIPs): Promise<Array<DeepPartial<Mount>>> {
+      const env = container.volumeMounts?.some((m) => m.subPathExpr)
+        ? await environment(pod, container, podIPs)
+        : new Map<string, string>();
+      const mounts = await volumeMounts(container, deps.volumes.mounted(uidOf(pod)), env);
+      if (!mounts.some((m) => m.containerPath === '/etc/hosts') && podIPs.length + hostIPs.length > 0) {
+        mounts.push({ containerPath: '/etc/hosts', hostPath: await hosts(pod, podIPs) });
+      }
+      mounts.push(await terminationLog(pod, container));
+      return mounts;
+    },
+  };
+
+  async function hosts(pod: Pod, ips: readonly string[]): Promise<string> {
+    const path = directories.hostsFile(uidOf(pod));
+    const content = isHostNetwork(pod)
+      ? hostNetworkHostsFile(pod, (await readFile('/etc/hosts', 'utf8').catch(ignoreMissing)) ?? '')
+      : hostsFile(pod, { ...hostname(pod), ips });
+    await writeFile(path, content, { mode: 0o644 });
+    return path;
+  }
+
+  /** A file of its own for each run of the container, so that old words are never taken for new ones. */
+  async function terminationLog(pod: Pod, container: Container): Promise<DeepPartial<Mount>> {
+    const directory = directories.container(uidOf(pod), container.name);
+    await mkdir(directory, { recursive: true });
+    const hostPath = join(directory, deps.random.hex(4));
+    await writeFile(hostPath, '');
+    await chmod(hostPath, 0o666);
+    return { containerPath: container.terminationMessagePath ?? defaultTerminationMessagePath, hostPath };
+  }
+}

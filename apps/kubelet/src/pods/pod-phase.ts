@@ -1,0 +1,58 @@
+import type { ContainerStatus, Pod } from '@tinkernetes/api';
+import { isSidecar } from './pod-facts';
+
+export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
+
+export interface PhaseStatuses {
+  init: readonly ContainerStatus[];
+  regular: readonly ContainerStatus[];
+}
+
+/**
+ * The Pod's phase from the states of its containers. `terminal`: nothing of it will run again.
+ * Source: pkg/kubelet getPhase; https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-phase
+ */
+export function podPhase(pod: Pod, { init, regular }: PhaseStatuses, terminal: boolean): PodPhase {
+  const policy = pod.spec.restartPolicy ?? 'Always';
+  let pendingInit = 0;
+  let failedInit = 0;
+  let sidecarsRunning = 0;
+  for (const container of pod.spec.initContainers ?? []) {
+    const status = init.find((s) => s.name === container.name);
+    const ended =
+      status?.state?.terminated ?? (status?.state?.waiting ? status.lastState?.terminated : undefined);
+    if (isSidecar(container)) {
+      if (status?.state?.running) sidecarsRunning++;
+      if (!status?.started && !ended) pendingInit++;
+    } else if (!ended) pendingInit++;
+    else if (ended.exitCode !== 0) {
+      if (policy === 'Never' || terminal) failedInit++;
+      else pendingInit++;
+    }
+  }
+  if (failedInit > 0) return 'Failed';
+  let running = 0;
+  let waiting = 0;
+  let stopped = 0;
+  let succeeded = 0;
+  for (const container of pod.spec.containers) {
+    const status = regular.find((s) => s.name === container.name);
+    const ended = status?.state?.terminated;
+    if (status?.state?.running) running++;
+    else if (ended) {
+      stopped++;
+      if (ended.exitCode === 0) succeeded++;
+    } else if (status?.lastState?.terminated) stopped++;
+    else waiting++;
+  }
+  // Once a regular container has run, init containers are history.
+  if (pendingInit > 0 && running === 0 && stopped === 0) return 'Pending';
+  if (waiting > 0) return 'Pending';
+  if (running > 0) return 'Running';
+  if (stopped === 0) return 'Pending';
+  if (terminal) return stopped === succeeded ? 'Succeeded' : 'Failed';
+  if (policy === 'Always') return 'Running';
+  if (stopped === succeeded) return sidecarsRunning > 0 ? 'Running' : 'Succeeded';
+  if (policy === 'Never') return sidecarsRunning > 0 ? 'Running' : 'Failed';
+  return 'Running';
+}

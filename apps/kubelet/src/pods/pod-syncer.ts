@@ -1,0 +1,205 @@
+import type { Node, Pod, PodStatus, Secret } from '@tinkernetes/api';
+import type { Clock, Logger, StepTracer, TraceParent } from '@tinkernetes/component-base';
+import { mkdir, rm } from 'node:fs/promises';
+import type { RuntimeHealth } from '../node/runtime-health';
+import type { ProbeManager } from '../prober/probe-manager';
+import type { PodCache } from '../runtime/pod-cache';
+import type { PodEvents } from '../runtime/pod-events';
+import type { PodRuntimeStatus } from '../runtime/pod-runtime-status';
+import type { RuntimeManager } from '../runtime/runtime-manager';
+import { podLogDirectory } from '../runtime/sandbox-config';
+import type { ObjectWatcher } from '../volumes/object-watcher';
+import type { PodDirectories } from '../volumes/pod-directories';
+import type { TokenManager } from '../volumes/token-manager';
+import { MountError, type VolumeManager } from '../volumes/volume-manager';
+import { isHostNetwork, isPhaseTerminal, uidOf } from './pod-facts';
+import type { KillRequest, PodSyncer, SyncOutcome } from './pod-workers';
+import type { StatusGenerator } from './status-generator';
+import type { StatusManager } from './status-manager';
+
+export interface PodSyncerDeps {
+  runtimes: RuntimeManager;
+  cache: PodCache;
+  statuses: StatusManager;
+  generator: StatusGenerator;
+  probes: ProbeManager;
+  volumes: VolumeManager;
+  tokens: TokenManager;
+  objects: ObjectWatcher;
+  health: RuntimeHealth;
+  directories: PodDirectories;
+  events: PodEvents;
+  clock: Clock;
+  logger: Logger;
+  tracer: StepTracer;
+  podLogsDir: string;
+  nodeName: string;
+  hostIPs: readonly string[];
+  node(): Node | undefined;
+  traceOf(pod: Pod): TraceParent | undefined;
+  requestKill(pod: Pod, request: KillRequest): void;
+}
+
+/** Sooner tries come from events: the runtime's, or the missing object's. */
+const networkRetryMs = 5000;
+const mountRetryMs = 5000;
+
+/** The steps of a Pod's life on this node. Source: pkg/kubelet SyncPod, SyncTerminatingPod, SyncTerminatedPod. */
+export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
+  return {
+    sync: (pod) => deps.tracer.step('kubelet.sync', stepOf(pod), (span) => sync(pod, span.traceParent)),
+    terminate,
+    cleanUp,
+  };
+
+  function stepOf(pod: Pod, parent = deps.traceOf(pod)) {
+    const { name, namespace, uid } = pod.metadata;
+    return { parent, node: deps.nodeName, object: { kind: 'Pod', namespace, name, uid } };
+  }
+
+  async function sync(pod: Pod, trace: TraceParent | undefined): Promise<SyncOutcome> {
+    const { cache, health, events, probes, runtimes, generator, tracer } = deps;
+    const uid = uidOf(pod);
+    const before = await cache.get(uid, pod.metadata.name, pod.metadata.namespace);
+    probes.update(pod, before);
+    const status = await tracer.step('kubelet.status.generate', stepOf(pod, trace), () =>
+      generator.generate(pod, before),
+    );
+    report(pod, status);
+    if (isPhaseTerminal(status.phase)) return { terminal: true };
+    const deadlineMs = untilDeadline(pod, status);
+    if (deadlineMs !== undefined && deadlineMs <= 0) {
+      const message = 'Pod was active on the node longer than the specified deadline';
+      events.pod(pod, 'Normal', 'DeadlineExceeded', message);
+      deps.requestKill(pod, { verdict: { reason: 'DeadlineExceeded', message } });
+      return {};
+    }
+    const blocked = health.runtimeNotReady ?? (isHostNetwork(pod) ? undefined : health.networkNotReady);
+    if (blocked) {
+      events.pod(pod, 'Warning', 'NetworkNotReady', `network is not ready: ${blocked}`);
+      return { retryAfterMs: networkRetryMs };
+    }
+    let pullSecrets: Secret[];
+    try {
+      await tracer.step('kubelet.directories', stepOf(pod, trace), () => prepare(pod, before));
+      pullSecrets = await tracer.step('kubelet.pullsecrets', stepOf(pod, trace), () => readPullSecrets(pod));
+    } catch (error) {
+      if (!(error instanceof MountError)) throw error;
+      return { retryAfterMs: mountRetryMs };
+    }
+    const result = await runtimes.syncPod(pod, before, { pullSecrets, trace });
+    generator.setWaiting(uid, result.waiting);
+    const after = await cache.get(uid, pod.metadata.name, pod.metadata.namespace);
+    probes.update(pod, after);
+    const final = await generator.generate(pod, after);
+    if (isReady(final) && !isReady(status)) {
+      tracer.record('kubelet.running', {
+        ...stepOf(pod, trace),
+        startMs: deps.clock.now(),
+        attributes: { phase: final.phase ?? '' },
+      });
+    }
+    report(pod, final);
+    await runtimes.collectGarbage(after);
+    if (result.sandboxError) throw result.sandboxError;
+    const waits = [result.retryAfterMs, deadlineMs].flatMap((ms) => ms ?? []);
+    return {
+      terminal: isPhaseTerminal(final.phase),
+      retryAfterMs: waits.length > 0 ? Math.min(...waits) : undefined,
+    };
+  }
+
+  function report(pod: Pod, status: PodStatus): void {
+    deps.statuses.set(pod, status);
+  }
+
+  async function prepare(pod: Pod, runtime: PodRuntimeStatus): Promise<void> {
+    const { directories, volumes, objects, tokens, hostIPs } = deps;
+    const uid = uidOf(pod);
+    await Promise.all(
+      [directories.pod(uid), directories.volumes(uid), directories.plugins(uid)].map((d) =>
+        mkdir(d, { recursive: true, mode: 0o750 }),
+      ),
+    );
+    objects.register(pod);
+    const addresses = { podIPs: isHostNetwork(pod) ? hostIPs : runtime.ips, hostIPs };
+    await volumes.mount(pod, { objects, tokens, node: deps.node(), addresses });
+  }
+
+  async function readPullSecrets(pod: Pod): Promise<Secret[]> {
+    const namespace = pod.metadata.namespace ?? '';
+    const names = (pod.spec.imagePullSecrets ?? []).flatMap(({ name }) => name ?? []);
+    const found = await Promise.all(names.map((name) => deps.objects.secret(namespace, name)));
+    const missing = names.filter((_, i) => !found[i]);
+    if (missing.length > 0) {
+      deps.events.pod(
+        pod,
+        'Warning',
+        'FailedToRetrieveImagePullSecret',
+        `Unable to retrieve some image pull secrets (${missing.join(', ')}); attempting to pull the image may not succeed.`,
+      );
+    }
+    return found.flatMap((secret) => secret ?? []);
+  }
+
+  /** Milliseconds left of activeDeadlineSeconds. */
+  function untilDeadline(pod: Pod, status: PodStatus): number | undefined {
+    const { activeDeadlineSeconds } = pod.spec;
+    if (activeDeadlineSeconds === undefined || !status.startTime) return undefined;
+    return Date.parse(status.startTime) + activeDeadlineSeconds * 1000 - deps.clock.now();
+  }
+
+  async function terminate(
+    pod: Pod,
+    { verdict, gracePeriodSeconds, signal }: KillRequest & { signal: AbortSignal },
+  ): Promise<void> {
+    const { cache, generator, probes, runtimes } = deps;
+    const uid = uidOf(pod);
+    const before = await cache.get(uid, pod.metadata.name, pod.metadata.namespace);
+    probes.update(
+      { ...pod, metadata: { ...pod.metadata, deletionTimestamp: pod.metadata.deletionTimestamp ?? 'now' } },
+      before,
+    );
+    report(pod, await generator.generate(pod, before, { verdict }));
+    await unlessAborted(signal, runtimes.killPod(pod, before, { gracePeriodSeconds }));
+    probes.forget(uid);
+    cache.invalidate(uid);
+    const after = await cache.get(uid, pod.metadata.name, pod.metadata.namespace);
+    report(pod, await generator.generate(pod, after, { verdict, terminal: true }));
+  }
+
+  async function cleanUp(pod: Pod, { verdict }: KillRequest): Promise<void> {
+    const { cache, generator, objects, tokens, volumes, runtimes } = deps;
+    const uid = uidOf(pod);
+    const last = await cache.get(uid, pod.metadata.name, pod.metadata.namespace);
+    const status = await generator.generate(pod, last, { verdict, terminal: true });
+    // Whatever the containers had come to, a Pod that will never run again has a terminal phase.
+    report(pod, isPhaseTerminal(status.phase) ? status : { ...status, phase: 'Failed' });
+    objects.unregister(uid);
+    tokens.forget(uid);
+    await volumes.remove(uid);
+    if (pod.metadata.deletionTimestamp) {
+      await runtimes.removePod(last);
+      await rm(podLogDirectory(deps.podLogsDir, pod), { recursive: true, force: true });
+    }
+    generator.forget(uid);
+    runtimes.forget(pod);
+  }
+}
+
+const isReady = (status: PodStatus): boolean =>
+  status.phase === 'Running' && status.conditions?.find((c) => c.type === 'Ready')?.status === 'True';
+
+async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  let onAbort: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    work.catch(() => undefined);
+  }
+}

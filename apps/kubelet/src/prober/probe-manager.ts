@@ -1,0 +1,141 @@
+import type { Container, Pod, Probe } from '@tinkernetes/api';
+import type { Clock } from '@tinkernetes/component-base';
+import { allContainers, isSidecar, uidOf } from '../pods/pod-facts';
+import type { ProbeResults } from '../runtime/container-kill';
+import type { PodEvents } from '../runtime/pod-events';
+import { findContainer, type PodRuntimeStatus, type RuntimeContainer } from '../runtime/pod-runtime-status';
+import { ProbeWorker } from './probe-worker';
+import { runProbe, type ProbeKind, type ProberDeps } from './prober';
+
+export interface ProbeManagerDeps extends ProberDeps {
+  clock: Clock;
+  events: PodEvents;
+  /** A result that counts has changed. */
+  onChange(podUID: string): void;
+}
+
+interface Probed {
+  podUID: string;
+  workers: Map<ProbeKind, ProbeWorker>;
+  results: Map<ProbeKind, 'success' | 'failure'>;
+}
+
+const titles: Record<ProbeKind, string> = {
+  liveness: 'Liveness',
+  readiness: 'Readiness',
+  startup: 'Startup',
+};
+
+/** Probe workers of the containers that run, by container ID. Source: pkg/kubelet/prober/prober_manager.go. */
+export class ProbeManager implements ProbeResults {
+  private readonly containers = new Map<string, Probed>();
+
+  constructor(private readonly deps: ProbeManagerDeps) {}
+
+  /** Probes what runs of the Pod and has probes; ends the workers of what has stopped. */
+  update(pod: Pod, runtime: PodRuntimeStatus): void {
+    const uid = uidOf(pod);
+    const alive = new Set<string>();
+    const deleting = pod.metadata.deletionTimestamp !== undefined;
+    for (const { kind, container } of allContainers(pod)) {
+      if (kind === 'ephemeral' || (kind === 'init' && !isSidecar(container))) continue;
+      const current = findContainer(runtime, container.name);
+      if (current?.state !== 'running') continue;
+      alive.add(current.id);
+      this.probe(pod, container, current, { podIP: runtime.ips[0] ?? '', deleting });
+    }
+    for (const [id, probed] of this.containers) {
+      if (probed.podUID === uid && !alive.has(id)) this.drop(id);
+    }
+  }
+
+  forget(podUID: string): void {
+    for (const [id, probed] of this.containers) if (probed.podUID === podUID) this.drop(id);
+  }
+
+  stop(): void {
+    for (const id of [...this.containers.keys()]) this.drop(id);
+  }
+
+  liveness(id: string): 'success' | 'failure' | undefined {
+    return this.containers.get(id)?.results.get('liveness');
+  }
+
+  startup(id: string): 'success' | 'failure' | undefined {
+    return this.containers.get(id)?.results.get('startup');
+  }
+
+  isStarted(container: Container, id: string): boolean {
+    return !container.startupProbe || this.startup(id) === 'success';
+  }
+
+  isReady(container: Container, id: string): boolean {
+    return !container.readinessProbe || this.containers.get(id)?.results.get('readiness') === 'success';
+  }
+
+  private drop(id: string): void {
+    for (const worker of this.containers.get(id)?.workers.values() ?? []) worker.stop();
+    this.containers.delete(id);
+  }
+
+  private probe(
+    pod: Pod,
+    container: Container,
+    current: RuntimeContainer,
+    { podIP, deleting }: { podIP: string; deleting: boolean },
+  ): void {
+    const { startupProbe, livenessProbe, readinessProbe } = container;
+    if (!startupProbe && !livenessProbe && !readinessProbe) return;
+    const probed = this.probedOf(uidOf(pod), current.id);
+    const ensure = (kind: ProbeKind, probe: Probe | undefined) => {
+      if (!probe || probed.workers.has(kind)) return;
+      probed.workers.set(kind, this.worker({ pod, container, current, podIP, kind, probe, probed }));
+    };
+    ensure('startup', startupProbe);
+    if (!this.isStarted(container, current.id)) return;
+    ensure('readiness', readinessProbe);
+    // A Pod that is going away must not be restarted for failing its liveness probe.
+    if (deleting) probed.workers.get('liveness')?.stop();
+    else ensure('liveness', livenessProbe);
+  }
+
+  private probedOf(podUID: string, id: string): Probed {
+    const known = this.containers.get(id);
+    if (known) return known;
+    const probed: Probed = { podUID, workers: new Map(), results: new Map() };
+    this.containers.set(id, probed);
+    return probed;
+  }
+
+  private worker(at: {
+    pod: Pod;
+    container: Container;
+    current: RuntimeContainer;
+    podIP: string;
+    kind: ProbeKind;
+    probe: Probe;
+    probed: Probed;
+  }): ProbeWorker {
+    const { pod, container, current, podIP, kind, probe, probed } = at;
+    const { clock, events, onChange } = this.deps;
+    return new ProbeWorker({
+      kind,
+      probe,
+      clock,
+      startedAt: current.startedAt,
+      run: () => runProbe(probe, { pod, container, containerId: current.id, podIP }, this.deps),
+      onFailure: ({ result, output }) => {
+        const what = result === 'failure' ? 'probe failed' : 'probe errored and resulted in unknown state';
+        events.container(pod, container.name, {
+          type: 'Warning',
+          reason: 'Unhealthy',
+          message: `${titles[kind]} ${what}: ${output}`,
+        });
+      },
+      onResult: (result) => {
+        probed.results.set(kind, result);
+        onChange(uidOf(pod));
+      },
+    });
+  }
+}

@@ -1,0 +1,70 @@
+import type { Probe } from '@tinkernetes/api';
+import type { Clock, Timer } from '@tinkernetes/component-base';
+import type { ProbeKind, ProbeOutcome } from './prober';
+
+export interface ProbeWorkerDeps {
+  kind: ProbeKind;
+  probe: Probe;
+  clock: Clock;
+  /** Epoch milliseconds at which the container started. */
+  startedAt: number;
+  run(): Promise<ProbeOutcome>;
+  /** Called for each probe that did not succeed. */
+  onFailure(outcome: ProbeOutcome): void;
+  /** Called when the result that counts changes. */
+  onResult(result: 'success' | 'failure'): void;
+}
+
+/**
+ * Probes one container periodically and applies the thresholds. A failed liveness or startup probe ends it: the
+ * container is restarted and gets a new worker. Source: pkg/kubelet/prober/worker.go.
+ */
+export class ProbeWorker {
+  private timer: Timer | undefined;
+  private stopped = false;
+  private last: 'success' | 'failure' | undefined;
+  private run = 0;
+  private reported: 'success' | 'failure' | undefined;
+
+  constructor(private readonly deps: ProbeWorkerDeps) {
+    const { probe, clock, startedAt } = deps;
+    const due = startedAt + (probe.initialDelaySeconds ?? 0) * 1000;
+    this.schedule(Math.max(0, due - clock.now()));
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.timer?.cancel();
+  }
+
+  private schedule(ms: number): void {
+    this.timer = this.deps.clock.setTimeout(() => void this.tick(), ms, { unref: true });
+  }
+
+  private async tick(): Promise<void> {
+    const { probe, kind, onFailure } = this.deps;
+    let outcome: ProbeOutcome;
+    try {
+      outcome = await this.deps.run();
+    } catch (error) {
+      outcome = { result: 'unknown', output: error instanceof Error ? error.message : String(error) };
+    }
+    if (this.stopped) return;
+    if (outcome.result !== 'success') onFailure(outcome);
+    if (outcome.result !== 'unknown') this.count(outcome.result);
+    const decided = this.reported;
+    if (kind === 'startup' && decided !== undefined) return this.stop();
+    if (kind === 'liveness' && decided === 'failure') return this.stop();
+    this.schedule((probe.periodSeconds ?? 10) * 1000);
+  }
+
+  private count(result: 'success' | 'failure'): void {
+    const { probe, onResult } = this.deps;
+    this.run = result === this.last ? this.run + 1 : 1;
+    this.last = result;
+    const threshold = result === 'success' ? (probe.successThreshold ?? 1) : (probe.failureThreshold ?? 3);
+    if (this.run < threshold || this.reported === result) return;
+    this.reported = result;
+    onResult(result);
+  }
+}

@@ -1,0 +1,142 @@
+import type { Container, Pod } from '@tinkernetes/api';
+import type { Clock, Logger } from '@tinkernetes/component-base';
+import { isCriError, type RuntimeClient } from '@tinkernetes/cri';
+import { allContainers, isSidecar, podText } from '../pods/pod-facts';
+import type { KillReason } from './container-kill';
+import { runHook, type HookDeps } from './lifecycle-hooks';
+import type { PodEvents } from './pod-events';
+import {
+  hasReadySandbox,
+  runningContainers,
+  type PodRuntimeStatus,
+  type RuntimeContainer,
+} from './pod-runtime-status';
+
+export interface KillOptions {
+  reason?: KillReason;
+  /** Text of the Killing event; left out: `Stopping container NAME`. */
+  message?: string;
+  /** Goes before what the Pod asks for. */
+  gracePeriodSeconds?: number;
+}
+
+export interface KillerDeps extends HookDeps {
+  runtime: RuntimeClient;
+  events: PodEvents;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** A container always gets this long after its preStop hook. Source: pkg/kubelet/kuberuntime minimumGracePeriodInSeconds. */
+const minimumGraceSeconds = 2;
+
+/** Stops containers: preStop hook, stop signal, grace period, SIGKILL. */
+export class ContainerKiller {
+  constructor(private readonly deps: KillerDeps) {}
+
+  async kill(pod: Pod, target: RuntimeContainer, podIP: string, options: KillOptions = {}): Promise<void> {
+    const { clock, events, runtime } = this.deps;
+    const container = allContainers(pod).find((c) => c.container.name === target.name)?.container;
+    const grace = gracePeriodSeconds(pod, container, options);
+    events.container(pod, target.name, {
+      reason: 'Killing',
+      message: options.message ?? `Stopping container ${target.name}`,
+    });
+    const started = clock.monotonic();
+    if (container?.lifecycle?.preStop && grace > 0 && target.state === 'running') {
+      await this.preStop(pod, container, target, { podIP, graceMs: grace * 1000 });
+    }
+    const spent = Math.floor((clock.monotonic() - started) / 1000);
+    const left =
+      options.gracePeriodSeconds === undefined
+        ? Math.max(grace - spent, minimumGraceSeconds)
+        : Math.max(grace - spent, Math.min(grace, minimumGraceSeconds));
+    try {
+      await runtime.stopContainer(
+        { containerId: target.id, timeout: left },
+        { timeoutMs: (left + 120) * 1000 },
+      );
+    } catch (error) {
+      if (!isCriError(error, 'NOT_FOUND')) throw error;
+    }
+  }
+
+  /** Regular containers together, then sidecars from the last to the first, all within one grace period; then the sandbox. */
+  async killPod(pod: Pod, status: PodRuntimeStatus, options: KillOptions = {}): Promise<void> {
+    const { clock, runtime } = this.deps;
+    const podIP = status.ips[0] ?? '';
+    const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar).map((c) => c.name);
+    const running = runningContainers(status);
+    const started = clock.monotonic();
+    await Promise.all(
+      running.filter((c) => !sidecars.includes(c.name)).map((c) => this.kill(pod, c, podIP, options)),
+    );
+    for (const name of sidecars.reverse()) {
+      const target = running.find((c) => c.name === name);
+      if (!target) continue;
+      const total = options.gracePeriodSeconds ?? podGracePeriod(pod);
+      const left = Math.max(
+        total - Math.floor((clock.monotonic() - started) / 1000),
+        Math.min(total, minimumGraceSeconds),
+      );
+      await this.kill(pod, target, podIP, { ...options, gracePeriodSeconds: left });
+    }
+    if (!hasReadySandbox(status)) return;
+    await Promise.all(
+      status.sandboxes
+        .filter((s) => s.state === 'SANDBOX_READY')
+        .map((s) => runtime.stopPodSandbox({ podSandboxId: s.id })),
+    );
+  }
+
+  private async preStop(
+    pod: Pod,
+    container: Container,
+    target: RuntimeContainer,
+    { podIP, graceMs }: { podIP: string; graceMs: number },
+  ): Promise<void> {
+    const handler = container.lifecycle?.preStop;
+    if (!handler) return;
+    const done = new AbortController();
+    const hook = runHook(
+      handler,
+      { pod, container, containerId: target.id, podIP },
+      { ...this.deps, signal: done.signal },
+    );
+    try {
+      await Promise.race([hook, this.deps.clock.sleep(graceMs, done.signal)]);
+    } catch (error) {
+      this.deps.logger.warn(
+        { pod: podText(pod), container: container.name, err: error },
+        'preStop hook failed',
+      );
+      this.deps.events.container(pod, container.name, {
+        type: 'Warning',
+        reason: 'FailedPreStopHook',
+        message: `PreStopHook failed`,
+      });
+    } finally {
+      done.abort(new Error('the grace period is over'));
+      hook.catch(() => undefined);
+    }
+  }
+}
+
+/** The Pod's own period: how it is being deleted, else its spec. */
+function podGracePeriod(pod: Pod): number {
+  return pod.metadata.deletionGracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 30;
+}
+
+export function gracePeriodSeconds(pod: Pod, container: Container | undefined, options: KillOptions): number {
+  if (options.gracePeriodSeconds !== undefined) return options.gracePeriodSeconds;
+  if (pod.metadata.deletionGracePeriodSeconds !== undefined) return pod.metadata.deletionGracePeriodSeconds;
+  const probe =
+    options.reason === 'liveness'
+      ? container?.livenessProbe
+      : options.reason === 'startup'
+        ? container?.startupProbe
+        : undefined;
+  return (
+    probe?.terminationGracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? minimumGraceSeconds
+  );
+}

@@ -1,0 +1,132 @@
+import type { ContainerStats, CpuUsage, MemoryUsage, PodSandboxStats } from '@tinkernetes/cri';
+import { isCriError } from '@tinkernetes/cri';
+import { formatTime } from '@tinkernetes/component-base';
+import { freemem, loadavg, totalmem } from 'node:os';
+import type { NodeAgent } from '../node-agent';
+import { uidOf } from '../pods/pod-facts';
+import type { ServerDeps } from './server';
+
+const time = (nanoseconds: number): string => formatTime(nanoseconds / 1e6);
+
+const cpu = (usage: CpuUsage | null | undefined) =>
+  usage && {
+    time: time(usage.timestamp),
+    usageNanoCores: usage.usageNanoCores?.value ?? 0,
+    usageCoreNanoSeconds: usage.usageCoreNanoSeconds?.value ?? 0,
+  };
+
+const memory = (usage: MemoryUsage | null | undefined) =>
+  usage && {
+    time: time(usage.timestamp),
+    usageBytes: usage.usageBytes?.value ?? 0,
+    workingSetBytes: usage.workingSetBytes?.value ?? 0,
+    rssBytes: usage.rssBytes?.value ?? 0,
+    pageFaults: usage.pageFaults?.value ?? 0,
+    majorPageFaults: usage.majorPageFaults?.value ?? 0,
+  };
+
+function container(stats: ContainerStats) {
+  return {
+    name: stats.attributes?.metadata?.name ?? '',
+    startTime: stats.cpu ? time(stats.cpu.timestamp) : undefined,
+    cpu: cpu(stats.cpu),
+    memory: memory(stats.memory),
+    rootfs: stats.writableLayer && {
+      time: time(stats.writableLayer.timestamp),
+      usedBytes: stats.writableLayer.usedBytes?.value ?? 0,
+      inodesUsed: stats.writableLayer.inodesUsed?.value ?? 0,
+    },
+  };
+}
+
+export interface PodUsage {
+  sandbox: PodSandboxStats | undefined;
+  containers: readonly ContainerStats[];
+}
+
+/** By Pod UID. A runtime without sandbox statistics gives those of containers only. */
+export async function podUsages({ runtime }: ServerDeps): Promise<Map<string, PodUsage>> {
+  const usages = new Map<string, PodUsage>();
+  try {
+    const { stats } = await runtime.listPodSandboxStats();
+    for (const sandbox of stats) {
+      const uid = sandbox.attributes?.metadata?.uid;
+      if (uid) usages.set(uid, { sandbox, containers: sandbox.linux?.containers ?? [] });
+    }
+    return usages;
+  } catch (error) {
+    if (!isCriError(error, 'UNIMPLEMENTED')) throw error;
+  }
+  const { stats } = await runtime.listContainerStats();
+  for (const one of stats) {
+    const uid = one.attributes?.labels['io.kubernetes.pod.uid'];
+    if (!uid) continue;
+    const known = usages.get(uid);
+    usages.set(uid, { sandbox: undefined, containers: [...(known?.containers ?? []), one] });
+  }
+  return usages;
+}
+
+/** GET /stats/summary: what the metrics server and `kubectl top` read. Source: k8s.io/kubelet/pkg/apis/stats/v1alpha1. */
+export async function serveStatsSummary(deps: ServerDeps, agent: NodeAgent): Promise<object> {
+  const usages = await podUsages(deps);
+  const now = deps.context.clock.now();
+  const pods = agent.podList().flatMap((pod) => {
+    const usage = usages.get(uidOf(pod));
+    if (!usage) return [];
+    const linux = usage.sandbox?.linux;
+    const interfaces = linux?.network?.interfaces ?? [];
+    const main = linux?.network?.defaultInterface;
+    return [
+      {
+        podRef: { name: pod.metadata.name, namespace: pod.metadata.namespace, uid: uidOf(pod) },
+        startTime: pod.status?.startTime,
+        containers: usage.containers.map(container),
+        cpu: cpu(linux?.cpu),
+        memory: memory(linux?.memory),
+        ...(main
+          ? {
+              network: {
+                time: time(linux?.network?.timestamp ?? 0),
+                name: main.name,
+                rxBytes: main.rxBytes?.value ?? 0,
+                txBytes: main.txBytes?.value ?? 0,
+                interfaces: [main, ...interfaces].map((i) => ({
+                  name: i.name,
+                  rxBytes: i.rxBytes?.value ?? 0,
+                  txBytes: i.txBytes?.value ?? 0,
+                })),
+              },
+            }
+          : {}),
+        process_stats: { process_count: linux?.process?.processCount?.value ?? 0 },
+      },
+    ];
+  });
+  return {
+    node: {
+      nodeName: deps.options.nodeName,
+      startTime: formatTime(now),
+      ...nodeUsage(usages, now),
+    },
+    pods,
+  };
+}
+
+/** CPU is the sum of the Pods', which is what an emulated node has; memory is the machine's. */
+export function nodeUsage(usages: ReadonlyMap<string, PodUsage>, now: number) {
+  let nanoCores = 0;
+  let coreNanoSeconds = 0;
+  for (const { containers } of usages.values()) {
+    for (const one of containers) {
+      nanoCores += one.cpu?.usageNanoCores?.value ?? 0;
+      coreNanoSeconds += one.cpu?.usageCoreNanoSeconds?.value ?? 0;
+    }
+  }
+  const used = totalmem() - freemem();
+  return {
+    cpu: { time: formatTime(now), usageNanoCores: nanoCores, usageCoreNanoSeconds: coreNanoSeconds },
+    memory: { time: formatTime(now), availableBytes: freemem(), usageBytes: used, workingSetBytes: used },
+    loadAverage: loadavg()[0],
+  };
+}

@@ -1,0 +1,138 @@
+import {
+  ConfigMaps,
+  Secrets,
+  type ConfigMap,
+  type KubeObject,
+  type Pod,
+  type ResourceDescriptor,
+  type Secret,
+} from '@tinkernetes/api';
+import type { Client } from '@tinkernetes/client';
+import type { Clock, Logger, Random } from '@tinkernetes/component-base';
+import { createSharedInformerFactory, type SharedInformer } from '@tinkernetes/informers';
+import type { ObjectSource } from '../environment/environment';
+import { allContainers, uidOf } from '../pods/pod-facts';
+
+export interface ObjectWatcherDeps {
+  client: Client;
+  clock: Clock;
+  random: Random;
+  logger: Logger;
+  signal: AbortSignal;
+  /** A ConfigMap or Secret that this Pod refers to has changed. */
+  onChange(podUID: string): void;
+}
+
+interface Watched<T extends KubeObject> {
+  informer: SharedInformer<T>;
+  users: Set<string>;
+  stop(): void;
+}
+
+/**
+ * ConfigMaps and Secrets that this node's Pods refer to, each with a watch of its own for as long as a Pod needs it:
+ * the node authorizer lets a kubelet see no others. Source: pkg/kubelet/util/manager (watch based).
+ */
+export class ObjectWatcher implements ObjectSource {
+  private readonly watched = new Map<string, Watched<ConfigMap> | Watched<Secret>>();
+
+  constructor(private readonly deps: ObjectWatcherDeps) {}
+
+  /** Starts watching what the Pod refers to and stops what it no longer does. */
+  register(pod: Pod): void {
+    const uid = uidOf(pod);
+    const wanted = new Set(referencesOf(pod));
+    for (const key of wanted) this.watch(key).users.add(uid);
+    for (const [key, entry] of this.watched) if (!wanted.has(key)) this.release(key, entry.users, uid);
+  }
+
+  unregister(uid: string): void {
+    for (const [key, entry] of this.watched) this.release(key, entry.users, uid);
+  }
+
+  configMap(namespace: string, name: string): Promise<ConfigMap | undefined> {
+    return this.read<ConfigMap>(`configmaps|${namespace}|${name}`, namespace, name);
+  }
+
+  secret(namespace: string, name: string): Promise<Secret | undefined> {
+    return this.read<Secret>(`secrets|${namespace}|${name}`, namespace, name);
+  }
+
+  private async read<T extends KubeObject>(
+    key: string,
+    namespace: string,
+    name: string,
+  ): Promise<T | undefined> {
+    const { informer } = this.watch(key) as Watched<T>;
+    await informer.waitForSync(AbortSignal.any([this.deps.signal, AbortSignal.timeout(30_000)]));
+    return informer.lister.get(name, namespace);
+  }
+
+  private watch(key: string): Watched<ConfigMap> | Watched<Secret> {
+    const known = this.watched.get(key);
+    if (known) return known;
+    const [resource, namespace = '', name = ''] = key.split('|');
+    const entry =
+      resource === 'secrets' ? this.start(Secrets, namespace, name) : this.start(ConfigMaps, namespace, name);
+    this.watched.set(key, entry);
+    return entry;
+  }
+
+  private start<T extends KubeObject>(
+    descriptor: ResourceDescriptor<T>,
+    namespace: string,
+    name: string,
+  ): Watched<T> {
+    const controller = new AbortController();
+    const signal = AbortSignal.any([this.deps.signal, controller.signal]);
+    const factory = createSharedInformerFactory({ ...this.deps, signal });
+    const informer = factory.for(descriptor, { namespace, fieldSelector: `metadata.name=${name}` });
+    const users = new Set<string>();
+    const changed = () => {
+      for (const uid of users) this.deps.onChange(uid);
+    };
+    informer.addEventHandler({
+      added: (_object, isInInitialList) => {
+        if (!isInInitialList) changed();
+      },
+      updated: changed,
+      deleted: changed,
+    });
+    factory.start();
+    return { informer, users, stop: () => controller.abort(new Error('no Pod refers to it any more')) };
+  }
+
+  private release(key: string, users: Set<string>, uid: string): void {
+    if (!users.delete(uid) || users.size > 0) return;
+    this.watched.get(key)?.stop();
+    this.watched.delete(key);
+  }
+}
+
+/** `configmaps|namespace|name` and `secrets|…` of everything that a Pod's spec names. */
+export function referencesOf(pod: Pod): string[] {
+  const namespace = pod.metadata.namespace ?? '';
+  const keys = new Set<string>();
+  const configMap = (name: string | undefined) => name && keys.add(`configmaps|${namespace}|${name}`);
+  const secret = (name: string | undefined) => name && keys.add(`secrets|${namespace}|${name}`);
+  for (const { container } of allContainers(pod)) {
+    for (const from of container.envFrom ?? []) {
+      configMap(from.configMapRef?.name);
+      secret(from.secretRef?.name);
+    }
+    for (const { valueFrom } of container.env ?? []) {
+      configMap(valueFrom?.configMapKeyRef?.name);
+      secret(valueFrom?.secretKeyRef?.name);
+    }
+  }
+  for (const volume of pod.spec.volumes ?? []) {
+    configMap(volume.configMap?.name);
+    secret(volume.secret?.secretName);
+    for (const source of volume.projected?.sources ?? []) {
+      configMap(source.configMap?.name);
+      secret(source.secret?.name);
+    }
+  }
+  for (const { name } of pod.spec.imagePullSecrets ?? []) secret(name);
+  return [...keys];
+}

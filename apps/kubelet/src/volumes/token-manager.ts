@@ -1,0 +1,68 @@
+import {
+  ServiceAccounts,
+  type Pod,
+  type ServiceAccountTokenProjection,
+  type TokenRequest,
+} from '@tinkernetes/api';
+import type { Client } from '@tinkernetes/client';
+import type { Clock, Random } from '@tinkernetes/component-base';
+import { uidOf } from '../pods/pod-facts';
+
+interface Token {
+  value: string;
+  refreshAt: number;
+}
+
+const defaultExpirationSeconds = 3600;
+/** A token is never kept longer than this, whatever its lifetime. */
+const maxAgeMs = 24 * 3600_000;
+/** Of its lifetime, after which a new one is asked for. */
+const refreshAfter = 0.8;
+const maxJitterMs = 10_000;
+
+/** Bound service-account tokens for Pods, asked for by TokenRequest and renewed in time. Source: pkg/kubelet/token. */
+export class TokenManager {
+  private readonly tokens = new Map<string, Token>();
+
+  constructor(
+    private readonly client: Client,
+    private readonly clock: Clock,
+    private readonly random: Random,
+  ) {}
+
+  async get(
+    pod: Pod,
+    { audience, expirationSeconds = defaultExpirationSeconds }: ServiceAccountTokenProjection,
+  ): Promise<string> {
+    const key = `${uidOf(pod)}|${audience ?? ''}|${expirationSeconds}`;
+    const known = this.tokens.get(key);
+    const now = this.clock.now();
+    if (known && now < known.refreshAt) return known.value;
+    const { name, namespace } = pod.metadata;
+    const request: TokenRequest = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      metadata: {} as TokenRequest['metadata'],
+      spec: {
+        audiences: audience ? [audience] : [],
+        expirationSeconds,
+        boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid: uidOf(pod) },
+      },
+    };
+    const answer = await this.client
+      .for(ServiceAccounts)
+      .subresource<TokenRequest>('POST', pod.spec.serviceAccountName ?? 'default', 'token', request, {
+        namespace,
+      });
+    const value = answer.status?.token;
+    if (!value) throw new Error('the API server answered a TokenRequest without a token');
+    const lifetime = Date.parse(answer.status?.expirationTimestamp ?? '') - now;
+    const wait = Math.min(maxAgeMs, lifetime * refreshAfter) - this.random.next() * maxJitterMs;
+    this.tokens.set(key, { value, refreshAt: now + Math.max(0, wait) });
+    return value;
+  }
+
+  forget(uid: string): void {
+    for (const key of [...this.tokens.keys()]) if (key.startsWith(`${uid}|`)) this.tokens.delete(key);
+  }
+}
