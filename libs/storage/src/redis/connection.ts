@@ -88,6 +88,8 @@ export class RedisConnection {
       maxRetriesPerRequest: 0,
       enableOfflineQueue: false,
       connectTimeout: 3000,
+      // Nothing is under way any more when a connection is given up.
+      disconnectTimeout: 100,
       keepAlive: 10_000,
       noDelay: true,
     });

@@ -2,7 +2,6 @@ import { realClock, realRandom, type Logger } from '@tinkernetes/component-base'
 import type { Redis } from 'ioredis';
 import { prefixEnd } from '../local/sorted-keys';
 import type {
-  Change,
   ChangePage,
   CurrentRange,
   Driver,
