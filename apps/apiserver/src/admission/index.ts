@@ -1,0 +1,44 @@
+import { UsageError } from '@tinkernetes/component-base';
+import type { AdmissionPlugin, Authorizer, CreateAdmissionChain, ServerDependencies } from '../contracts';
+import { defaultTolerationSeconds } from './default-toleration-seconds';
+import { namespaceLifecycle } from './namespace-lifecycle';
+import { priority } from './priority';
+import { serviceAccount } from './service-account';
+import { taintNodesByCondition } from './taint-nodes-by-condition';
+
+type Dependencies = ServerDependencies & { authorizer: Authorizer };
+
+interface Registration {
+  readonly name: string;
+  /** Whether it runs without `--enable-admission-plugins`. */
+  readonly byDefault: boolean;
+  create(deps: Dependencies): AdmissionPlugin;
+}
+
+const on = (name: string, create: Registration['create']): Registration => ({
+  name,
+  byDefault: true,
+  create,
+});
+
+/** All plugins in the order in which they run. Source: k8s.io/kubernetes/pkg/kubeapiserver/options.AllOrderedPlugins. */
+export const plugins: readonly Registration[] = [
+  on('NamespaceLifecycle', ({ stores }) => namespaceLifecycle(stores)),
+  on('ServiceAccount', ({ stores, context }) => serviceAccount(stores, context)),
+  on('TaintNodesByCondition', () => taintNodesByCondition),
+  on('Priority', ({ stores }) => priority(stores)),
+  on('DefaultTolerationSeconds', () => defaultTolerationSeconds),
+];
+
+/** The plugins that are on by default or by flag, less those that are switched off. */
+export const createAdmissionChain: CreateAdmissionChain = (deps) => {
+  const { enableAdmissionPlugins: enabled, disableAdmissionPlugins: disabled } = deps.options;
+  const unknown = [...enabled, ...disabled].find((name) => !plugins.some((plugin) => plugin.name === name));
+  if (unknown !== undefined) {
+    const names = plugins.map((plugin) => plugin.name).join(', ');
+    throw new UsageError(`admission plugin "${unknown}" is unknown; these are known: ${names}`);
+  }
+  return plugins
+    .filter(({ name, byDefault }) => (byDefault || enabled.includes(name)) && !disabled.includes(name))
+    .map((plugin) => plugin.create(deps));
+};
