@@ -64,7 +64,10 @@ export function priority(stores: StoreRegistry): AdmissionPlugin {
     return classes
       .list()
       .filter((c) => c.globalDefault)
-      .reduce<PriorityClass | undefined>((low, c) => (low && (low.value ?? 0) <= (c.value ?? 0) ? low : c), undefined);
+      .reduce<PriorityClass | undefined>(
+        (low, c) => (low && (low.value ?? 0) <= (c.value ?? 0) ? low : c),
+        undefined,
+      );
   }
 
   function checkOneDefault(a: AdmissionAttributes): void {

@@ -14,7 +14,6 @@ export function createOpenIdHandler(
   keys: readonly VerificationKey[],
 ): NonResourceHandler {
   return async ({ raw, response }, info) => {
-    if (info.path !== discoveryPath && info.path !== jwksPath) return false;
     if (raw.method !== 'GET' && raw.method !== 'HEAD') return false;
     const isKeys = info.path === jwksPath;
     // As advertised: the port is the one that the client has reached.

@@ -17,10 +17,11 @@ const defaultSeconds = 3600;
  */
 export function createTokenRequestHandler(
   { stores, io, admit, options }: HandlerDependencies,
-  issuer: TokenIssuer | undefined,
+  getIssuer: () => Promise<TokenIssuer | undefined>,
 ): SubresourceHandler {
   return async (request) => {
     const { name, namespace } = request.info;
+    const issuer = await getIssuer();
     if (!issuer)
       throw badRequest('this server has no --service-account-signing-key-file: it issues no tokens');
     const given = (await io.readObject(request)) as TokenRequest;

@@ -1,0 +1,49 @@
+import type { PolicyRule, SelfSubjectRulesReview } from '@tinkernetes/api';
+import { badRequest } from '@tinkernetes/apimachinery';
+import { RuleResolver } from '../authorization';
+import type { HandlerDependencies, SubresourceHandler } from '../contracts';
+
+/**
+ * What I may do in a namespace, as RBAC has it; other authorizers can't list their rules, so the answer says that it
+ * may be incomplete. Source: k8s.io/kubernetes/pkg/registry/authorization/selfsubjectrulesreview.
+ */
+export function createSelfSubjectRulesReview({
+  io,
+  stores,
+  options,
+}: HandlerDependencies): SubresourceHandler {
+  const resolver = new RuleResolver(stores);
+  return async (request) => {
+    const review = (await io.readObject(request)) as SelfSubjectRulesReview;
+    const { namespace } = review.spec;
+    if (!namespace) throw badRequest('no namespace on request');
+    const rules: PolicyRule[] = [];
+    const errors: string[] = [];
+    if (options.authorizationModes.includes('RBAC')) {
+      for (const resolved of resolver.resolve(request.user, namespace)) {
+        if (resolved.error === undefined) rules.push(...resolved.rules);
+        else errors.push(resolved.error);
+      }
+    }
+    const unknown = options.authorizationModes.filter((mode) => mode === 'Node');
+    if (unknown.length > 0) errors.push('node authorizer does not support user rule resolution');
+    io.respond(request, 201, {
+      ...review,
+      status: {
+        resourceRules: rules.filter((rule) => rule.resources?.length).map(resourceRule),
+        nonResourceRules: rules.filter((rule) => rule.nonResourceURLs?.length).map(nonResourceRule),
+        incomplete: errors.length > 0,
+        ...(errors.length > 0 && { evaluationError: errors.join(', ') }),
+      },
+    });
+  };
+}
+
+const resourceRule = ({ verbs, apiGroups, resources, resourceNames }: PolicyRule) => ({
+  verbs,
+  apiGroups,
+  resources,
+  ...(resourceNames?.length && { resourceNames }),
+});
+
+const nonResourceRule = ({ verbs, nonResourceURLs }: PolicyRule) => ({ verbs, nonResourceURLs });

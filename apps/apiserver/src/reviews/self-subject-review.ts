@@ -1,0 +1,16 @@
+import type { SelfSubjectReview } from '@tinkernetes/api';
+import { formatTime } from '@tinkernetes/component-base';
+import type { HandlerDependencies, SubresourceHandler } from '../contracts';
+import { userInfo } from './user-info';
+
+/** Who am I? (`kubectl auth whoami`) */
+export function createSelfSubjectReview({ io, context }: HandlerDependencies): SubresourceHandler {
+  return async (request) => {
+    const review = (await io.readObject(request)) as SelfSubjectReview;
+    io.respond(request, 201, {
+      ...review,
+      metadata: { ...review.metadata, creationTimestamp: formatTime(context.clock.now()) },
+      status: { userInfo: userInfo(request.user) },
+    });
+  };
+}
