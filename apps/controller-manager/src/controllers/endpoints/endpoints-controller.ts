@@ -1,0 +1,95 @@
+import { EndpointsResource, Pods, Services, type Endpoints, type Pod } from '@tinkernetes/api';
+import { isAlreadyExists, isNotFound, keyOf, selectorOfMap, splitKey } from '@tinkernetes/apimachinery';
+import type { Reconciler } from '@tinkernetes/controller';
+import type { ControllerContext, RunnableController } from '../../manager/context';
+import { queueController } from '../../manager/queue-controller';
+import { sameStatus } from '../shared/same-status';
+import { servicesOfPod } from '../shared/service-membership';
+import { subsetsOf } from './subsets';
+
+const overCapacity = 'endpoints.kubernetes.io/over-capacity';
+const managedByLabel = 'endpoints.kubernetes.io/managed-by';
+const headless = 'service.kubernetes.io/headless';
+
+/** The Endpoints object of each Service with a selector. Watches Services, Pods, Endpoints; writes Endpoints. */
+export function startEndpointsController(context: ControllerContext): RunnableController {
+  const { client, informers } = context;
+  const queue = context.queues.create('endpoint');
+  const services = informers.for(Services);
+  const pods = informers.for(Pods);
+  const endpoints = informers.for(EndpointsResource);
+  services.addEventHandler({
+    added: (s) => queue.add(keyOf(s)),
+    updated: (_, s) => queue.add(keyOf(s)),
+    deleted: (s) => queue.add(keyOf(s)),
+  });
+  const onPod = (pod: Pod) =>
+    servicesOfPod(services.lister, pod).forEach((service) => queue.add(keyOf(service)));
+  pods.addEventHandler({
+    added: onPod,
+    updated: (before, pod) => {
+      onPod(pod);
+      if (JSON.stringify(before.metadata.labels) !== JSON.stringify(pod.metadata.labels)) onPod(before);
+    },
+    deleted: onPod,
+  });
+  endpoints.addEventHandler({ deleted: (e) => queue.add(keyOf(e)) });
+
+  const reconciler: Reconciler = {
+    name: 'endpoints-controller',
+    async reconcile(key, { signal }) {
+      const { namespace, name } = splitKey(key);
+      const service = services.lister.getByKey(key);
+      const endpointsClient = client.for(EndpointsResource);
+      if (!service) {
+        if (!endpoints.lister.getByKey(key)) return;
+        await endpointsClient.delete(name, { namespace, signal }).catch((error: unknown) => {
+          if (!isNotFound(error)) throw error;
+        });
+        return;
+      }
+      const { selector } = service.spec;
+      if (!selector || service.spec.type === 'ExternalName' || service.metadata.deletionTimestamp) return;
+      const matcher = selectorOfMap(selector);
+      const { subsets, truncated } = subsetsOf(
+        service,
+        pods.lister.list(namespace).filter((pod) => matcher.matches(pod.metadata.labels)),
+      );
+      const current = endpoints.lister.getByKey(key);
+      const { [overCapacity]: _, ...annotations } = current?.metadata.annotations ?? {};
+      const labels = {
+        ...service.metadata.labels,
+        [managedByLabel]: 'endpoint-controller',
+        ...(service.spec.clusterIP === 'None' ? { [headless]: '' } : {}),
+      };
+      const wanted: Endpoints = {
+        ...current,
+        metadata: {
+          ...current?.metadata,
+          name,
+          namespace,
+          labels,
+          annotations: truncated ? { ...annotations, [overCapacity]: 'truncated' } : annotations,
+        },
+        subsets,
+      };
+      if (!current) {
+        await endpointsClient.create(wanted, { namespace, signal }).catch((error: unknown) => {
+          if (!isAlreadyExists(error)) throw error;
+        });
+      } else if (
+        !sameStatus(current.subsets, subsets) ||
+        !sameStatus(current.metadata.labels, labels) ||
+        !sameStatus(current.metadata.annotations, wanted.metadata.annotations ?? {})
+      ) {
+        await endpointsClient.update(wanted, { namespace, signal });
+      }
+    },
+  };
+  return queueController({
+    context,
+    queue,
+    reconciler,
+    concurrency: context.flags['concurrent-endpoint-syncs'],
+  });
+}

@@ -1,0 +1,163 @@
+import {
+  EndpointSlices,
+  Nodes,
+  Pods,
+  Services,
+  type EndpointSlice,
+  type Pod,
+  type Service,
+} from '@tinkernetes/api';
+import { isNotFound, keyOf, selectorOfMap } from '@tinkernetes/apimachinery';
+import type { Reconciler } from '@tinkernetes/controller';
+import type { ControllerContext, RunnableController } from '../../manager/context';
+import { queueController } from '../../manager/queue-controller';
+import { servicesOfPod } from '../shared/service-membership';
+import { planSlices, type EndpointGroup } from './plan';
+import { isEndpointPod, podToEndpoint, resolvePorts } from './pod-endpoints';
+
+const labels = {
+  service: 'kubernetes.io/service-name',
+  managedBy: 'endpointslice.kubernetes.io/managed-by',
+  headless: 'service.kubernetes.io/headless',
+} as const;
+const manager = 'endpointslice-controller.k8s.io';
+const triggerTime = 'endpoints.kubernetes.io/last-change-trigger-time';
+
+/** The EndpointSlices of each Service with a selector. Watches Services, Pods, Nodes, EndpointSlices. */
+export function startEndpointSliceController(context: ControllerContext): RunnableController {
+  const { client, informers, recorder } = context;
+  const queue = context.queues.create('endpoint_slice');
+  const services = informers.for(Services);
+  const pods = informers.for(Pods);
+  const nodes = informers.for(Nodes);
+  const slices = informers.for(EndpointSlices);
+  slices.addIndex('service', (slice) => [
+    `${slice.metadata.namespace}/${slice.metadata.labels?.[labels.service] ?? ''}`,
+  ]);
+
+  services.addEventHandler({
+    added: (s) => queue.add(keyOf(s)),
+    updated: (_, s) => queue.add(keyOf(s)),
+    deleted: (s) => queue.add(keyOf(s)),
+  });
+  const onPod = (pod: Pod) =>
+    servicesOfPod(services.lister, pod).forEach((service) => queue.add(keyOf(service)));
+  pods.addEventHandler({
+    added: onPod,
+    updated: (before, pod) => {
+      onPod(pod);
+      if (JSON.stringify(before.metadata.labels) !== JSON.stringify(pod.metadata.labels)) onPod(before);
+    },
+    deleted: onPod,
+  });
+  const onSlice = (slice: EndpointSlice) => {
+    const service = slice.metadata.labels?.[labels.service];
+    if (service && slice.metadata.labels?.[labels.managedBy] === manager)
+      queue.add(`${slice.metadata.namespace}/${service}`);
+  };
+  slices.addEventHandler({ deleted: onSlice });
+
+  const reconciler: Reconciler = {
+    name: 'endpointslice-controller',
+    async reconcile(key, { signal }) {
+      const service = services.lister.getByKey(key);
+      // The garbage collector removes the slices of a Service that is gone.
+      if (
+        !service?.spec.selector ||
+        service.spec.type === 'ExternalName' ||
+        service.metadata.deletionTimestamp
+      )
+        return;
+      const namespace = service.metadata.namespace ?? '';
+      const existing = slices.lister
+        .byIndex('service', key)
+        .filter((s) => s.metadata.labels?.[labels.managedBy] === manager);
+      const plan = planSlices(existing, groupsOf(service, podsOf(service)), sliceLabels(service));
+      const slicesClient = client.for(EndpointSlices);
+      const trace = client.traceOf(service);
+      try {
+        await Promise.all([
+          ...plan.create.map((group) =>
+            slicesClient.create(newSlice(service, group), { namespace, signal, trace }),
+          ),
+          ...plan.update.map((slice) => slicesClient.update(slice, { namespace, signal, trace })),
+          ...plan.delete.map((slice) =>
+            slicesClient.delete(slice.metadata.name, { namespace, signal }).catch((error: unknown) => {
+              if (!isNotFound(error)) throw error;
+            }),
+          ),
+        ]);
+      } catch (error) {
+        recorder.event(
+          service,
+          'Warning',
+          'FailedToUpdateEndpointSlices',
+          `Error updating Endpoint Slices for Service ${key}: ${(error as Error).message}`,
+        );
+        throw error;
+      }
+    },
+  };
+
+  const podsOf = (service: Service): Pod[] => {
+    const selector = selectorOfMap(service.spec.selector);
+    return pods.lister
+      .list(service.metadata.namespace)
+      .filter(
+        (pod) => selector.matches(pod.metadata.labels) && isEndpointPod(pod, { includeTerminating: true }),
+      );
+  };
+  const groupsOf = (service: Service, members: readonly Pod[]): EndpointGroup[] => {
+    const groups = new Map<string, EndpointGroup>();
+    for (const pod of members) {
+      const ports = resolvePorts(pod, service);
+      const group = groups.get(JSON.stringify(ports)) ?? { ports, endpoints: [] };
+      group.endpoints.push(podToEndpoint(pod, service, nodes.lister.get(pod.spec.nodeName ?? '')));
+      groups.set(JSON.stringify(ports), group);
+    }
+    return groups.size > 0 ? [...groups.values()] : [{ ports: [], endpoints: [] }];
+  };
+  return queueController({
+    context,
+    queue,
+    reconciler,
+    concurrency: context.flags['concurrent-service-endpoint-syncs'],
+  });
+}
+
+function sliceLabels(service: Service): Record<string, string> {
+  const { [labels.headless]: _, ...own } = service.metadata.labels ?? {};
+  return {
+    ...own,
+    [labels.service]: service.metadata.name,
+    [labels.managedBy]: manager,
+    ...(service.spec.clusterIP === 'None' ? { [labels.headless]: '' } : {}),
+  };
+}
+
+function newSlice(service: Service, group: EndpointGroup): EndpointSlice {
+  const { name, namespace, uid, annotations } = service.metadata;
+  const time = annotations?.[triggerTime];
+  return {
+    metadata: {
+      name: '',
+      generateName: `${name}-`,
+      namespace,
+      labels: sliceLabels(service),
+      ...(time ? { annotations: { [triggerTime]: time } } : {}),
+      ownerReferences: [
+        {
+          apiVersion: 'v1',
+          kind: 'Service',
+          name,
+          uid: uid ?? '',
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
+    },
+    addressType: 'IPv4',
+    endpoints: group.endpoints,
+    ports: group.ports,
+  };
+}

@@ -1,0 +1,43 @@
+import type { Client } from '@tinkernetes/client';
+import type { Clock, Logger, Metrics, Random, StepTracer } from '@tinkernetes/component-base';
+import type { EventRecorder } from '@tinkernetes/controller';
+import type { SharedInformerFactory } from '@tinkernetes/informers';
+import type { WorkQueueFactory } from '@tinkernetes/workqueue';
+import type { ControllerManagerFlags } from '../options';
+
+/** What a controller is given to do its work with. */
+export interface ControllerContext {
+  /** One cache per resource, shared by all controllers. */
+  readonly informers: SharedInformerFactory;
+  /** Writes under the controller's own identity. */
+  readonly client: Client;
+  readonly recorder: EventRecorder;
+  readonly queues: WorkQueueFactory;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly tracer: StepTracer;
+  /** Aborted when the manager stops or loses its leadership. */
+  readonly signal: AbortSignal;
+  readonly flags: ControllerManagerFlags;
+}
+
+/** A controller that has registered what it watches. `run` is called once all caches are filled; ends with the signal. */
+export interface RunnableController {
+  run(): Promise<void>;
+}
+
+/** One row of the list in controllers.ts. */
+export interface ControllerDefinition {
+  /** Upstream's name, as in `--controllers`. */
+  readonly name: string;
+  /** The ServiceAccount in kube-system whose rights it has; also the events' source. */
+  readonly serviceAccount?: string;
+  readonly watches: readonly string[];
+  readonly writes: readonly string[];
+  /** Upstream has it off unless named. */
+  readonly disabledByDefault?: boolean;
+  /** undefined: not implemented; the manager says so when it is asked for by name. */
+  readonly start?: (context: ControllerContext) => RunnableController;
+}

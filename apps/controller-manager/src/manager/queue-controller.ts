@@ -1,0 +1,22 @@
+import { runWorkers, type Reconciler } from '@tinkernetes/controller';
+import type { RateLimitingQueue } from '@tinkernetes/workqueue';
+import type { ControllerContext, RunnableController } from './context';
+
+export interface QueueControllerOptions {
+  context: ControllerContext;
+  queue: RateLimitingQueue;
+  reconciler: Reconciler;
+  concurrency: number;
+}
+
+/** The usual controller: informers put keys into a queue, workers take them out. */
+export function queueController({
+  context,
+  queue,
+  reconciler,
+  concurrency,
+}: QueueControllerOptions): RunnableController {
+  return {
+    run: () => runWorkers({ queue, reconciler, concurrency, logger: context.logger, signal: context.signal }),
+  };
+}

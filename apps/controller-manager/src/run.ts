@@ -1,0 +1,104 @@
+import { hostname } from 'node:os';
+import { createClient, loadKubeconfig, type Client, type ClientConfig } from '@tinkernetes/client';
+import type { Run, RunContext } from '@tinkernetes/component-base';
+import {
+  createEventRecorder,
+  runLeaderElection,
+  trackWrites,
+  type EventRecorder,
+} from '@tinkernetes/controller';
+import { createSharedInformerFactory } from '@tinkernetes/informers';
+import { createInProcessWorkQueues } from '@tinkernetes/workqueue';
+import type { ControllerDefinition } from './manager/context';
+import { controllers } from './manager/controllers';
+import { selectControllers } from './manager/select-controllers';
+import { createServiceAccountClient } from './manager/service-account-client';
+import type { ControllerManagerOptions } from './options';
+
+export const run: Run<ControllerManagerOptions> = async (options, context) => {
+  const chosen = selectControllers(options.flags.controllers, controllers);
+  const config: ClientConfig = {
+    ...(await loadKubeconfig(options.kubeconfig, { userAgent: 'kube-controller-manager' })),
+    traces: true,
+  };
+  const client = createClient(config, { clock: context.clock });
+  context.tracer.exportTo((steps) =>
+    client.request({ method: 'POST', path: '/debug/tinkernetes/spans', body: steps }),
+  );
+  try {
+    if (!options.flags['leader-elect']) {
+      await runControllers({ options, context, config, client, chosen, signal: context.signal });
+      return;
+    }
+    await runLeaderElection({
+      client,
+      clock: context.clock,
+      random: context.random,
+      logger: context.logger,
+      signal: context.signal,
+      lease: { name: 'kube-controller-manager', namespace: 'kube-system' },
+      identity: `${hostname()}_${context.random.uid()}`,
+      leaseDurationMs: options.flags['leader-elect-lease-duration'],
+      renewDeadlineMs: options.flags['leader-elect-renew-deadline'],
+      retryPeriodMs: options.flags['leader-elect-retry-period'],
+      lead: (signal) => runControllers({ options, context, config, client, chosen, signal }),
+    });
+  } finally {
+    client.close();
+  }
+};
+
+interface RunOptions {
+  options: ControllerManagerOptions;
+  context: RunContext;
+  config: ClientConfig;
+  client: Client;
+  chosen: readonly ControllerDefinition[];
+  signal: AbortSignal;
+}
+
+/** Starts all chosen controllers on shared caches; resolves when all have ended after the signal. */
+async function runControllers({
+  options,
+  context,
+  config,
+  client,
+  chosen,
+  signal,
+}: RunOptions): Promise<void> {
+  const { clock, random, logger, metrics, tracer } = context;
+  const informers = createSharedInformerFactory({ client, clock, random, logger, signal });
+  const queues = createInProcessWorkQueues({ clock, metrics });
+  const owned: Client[] = [];
+  const recorders: EventRecorder[] = [];
+  const running = chosen.flatMap((definition) => {
+    const account = definition.serviceAccount ?? definition.name;
+    const own = options.flags['use-service-account-credentials']
+      ? createServiceAccountClient({ manager: client, config, serviceAccount: account, clock })
+      : client;
+    if (own !== client) owned.push(own);
+    const recorder = createEventRecorder({ client: own, component: account, clock, logger, signal });
+    recorders.push(recorder);
+    const controller = definition.start?.({
+      informers,
+      client: trackWrites(own),
+      recorder,
+      queues,
+      clock,
+      random,
+      logger: logger.child({ controller: definition.name }),
+      metrics,
+      tracer,
+      signal,
+      flags: options.flags,
+    });
+    return controller ? [controller] : [];
+  });
+  informers.start();
+  await informers.waitForSync();
+  context.ready({ controllers: chosen.map((c) => c.name) });
+  logger.info({ controllers: chosen.length }, 'all caches are filled, controllers start');
+  await Promise.all(running.map((controller) => controller.run()));
+  await informers.stopped();
+  for (const own of owned) own.close();
+}
