@@ -16,7 +16,7 @@ export async function authenticate(
     const result = await authenticator.authenticate(request);
     if (result) return withAuthenticatedGroup(result.user);
   }
-  if (anonymousAuth && request.headers.authorization === undefined) return anonymous;
+  if (anonymousAuth) return anonymous;
   throw new StatusError('Unauthorized', 'Unauthorized');
 }
 
@@ -57,11 +57,8 @@ export function forbiddenResponse(attributes: AuthorizationAttributes, reason: s
   const { user, verb, apiGroup, namespace, name, subresource } = attributes;
   const because = reason ? `: ${reason}` : '';
   if (!attributes.isResourceRequest) {
-    return forbiddenError(
-      { group: '', resource: '' },
-      '',
-      `User "${user.name}" cannot ${verb} path "${attributes.path}"${because}`,
-    );
+    const message = `forbidden: User "${user.name}" cannot ${verb} path "${attributes.path}"${because}`;
+    return new StatusError('Forbidden', message, { details: {} });
   }
   const resource = subresource ? `${attributes.resource}/${subresource}` : attributes.resource;
   const where = namespace

@@ -42,15 +42,33 @@ export async function impersonate(
   const name = names[0] ?? '';
   if (!name) {
     if (groups.length || uids.length || extraHeaders.length) {
-      throw badRequest(`requested ${JSON.stringify(groups)} without impersonating a user`);
+      throw badRequest(
+        `requested ${goUser({ groups, uid: uids[0], extra: extraOf(request, extraHeaders) })} without impersonating a user name`,
+      );
     }
     return undefined;
   }
-  const extra = Object.fromEntries(
-    extraHeaders.map((h) => [decodeURIComponent(h.slice(extraPrefix.length)), rawValues(request, h)]),
-  );
+  const extra = extraOf(request, extraHeaders);
   for (const subject of subjects(name, groups, uids, extra)) await mayImpersonate(subject, user, authorizer);
   return impersonated(name, groups, uids[0], extra);
+}
+
+function extraOf(request: IncomingMessage, headers: readonly string[]): Record<string, string[]> {
+  return Object.fromEntries(
+    headers.map((h) => [decodeURIComponent(h.slice(extraPrefix.length)), rawValues(request, h)]),
+  );
+}
+
+/** As Go's %#v prints the user that was asked for. */
+function goUser(asked: { groups: readonly string[]; uid?: string; extra: Record<string, string[]> }): string {
+  const strings = (values: readonly string[]) =>
+    `[]string{${values.map((v) => JSON.stringify(v)).join(', ')}}`;
+  const groups = asked.groups.length ? strings(asked.groups) : '[]string(nil)';
+  const entries = Object.entries(asked.extra).map(
+    ([key, values]) => `${JSON.stringify(key)}:${strings(values)}`,
+  );
+  const extra = entries.length ? `map[string][]string{${entries.join(', ')}}` : 'map[string][]string(nil)';
+  return `&user.DefaultInfo{Name:"", UID:"${asked.uid ?? ''}", Groups:${groups}, Extra:${extra}}`;
 }
 
 function* subjects(
