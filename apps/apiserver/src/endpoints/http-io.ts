@@ -1,3 +1,4 @@
+import type { KubeObject } from '@tinkernetes/api';
 import { badRequest } from '@tinkernetes/apimachinery';
 import type { HttpIO } from '../contracts';
 import { schemaCodec } from '../codec/object-codec';
@@ -21,7 +22,11 @@ export function createHttpIO({ options }: EndpointContext): HttpIO {
       const { apiVersion = '', kind = '' } = (value ?? {}) as { apiVersion?: string; kind?: string };
       const codec = schemaCodec(apiVersion, kind);
       if (!codec) throw badRequest(`no kind "${kind}" is registered for version "${apiVersion}"`);
-      return codec.decode(value).object;
+      const { object } = codec.decode(value);
+      // Reviews have no metadata of their own; one that was not sent does not come back.
+      return (value as { metadata?: unknown }).metadata === undefined
+        ? { ...object, metadata: {} as KubeObject['metadata'] }
+        : object;
     },
     respond(request, code, object) {
       const negotiated = negotiate(request.raw.headers.accept, { protobuf: false, scope: 'none' });
