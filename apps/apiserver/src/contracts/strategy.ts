@@ -40,8 +40,12 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   /** Update without resourceVersion allowed (most kinds), create on update allowed (leases …). */
   readonly allowUnconditionalUpdate?: boolean;
   readonly allowCreateOnUpdate?: boolean;
+  /** A create may bring a status (Nodes). Otherwise it is dropped where there is a status subresource. */
+  readonly keepsStatusOnCreate?: boolean;
   /** Seconds that a DELETE without gracePeriodSeconds grants; undefined: kind has no graceful deletion. */
   readonly graceful?: (object: T, requestedSeconds: number | undefined) => number;
+  /** Rules of subresources besides status that write the object: `resize`, `ephemeralcontainers`, `approval`, `finalize`. */
+  readonly subresources?: Readonly<Record<string, SubresourceRules<T>>>;
   /** Finalizers outside of metadata that hold a deletion up (Namespace's spec.finalizers). */
   readonly extraFinalizers?: (object: T) => readonly string[];
   /** The object as a deletion that has to wait leaves it, beyond deletionTimestamp (Namespace's phase). */
@@ -52,8 +56,15 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly returnDeletedObject?: boolean;
   /** Lifetime of the stored object (Events). */
   readonly ttlSeconds?: (object: T) => number | undefined;
-  /** Cells after the metadata for the Table rendering, in the order of table-columns.json. */
+  /** All cells of a row of the Table rendering (the name too), in the order of table-columns.json. */
   readonly tableCells?: (object: T, now: number) => readonly unknown[];
+}
+
+/** What a write through a subresource may change of its object. */
+export interface SubresourceRules<T extends KubeObject = KubeObject> {
+  /** The old object with what the subresource is for taken from the new one. */
+  readonly prepareForUpdate: (object: T, old: T, context: StrategyContext) => T;
+  readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldErrors;
 }
 
 /** Allocations and other effects around a write that pure strategies cannot do (cluster IPs, node ports, quotas). */

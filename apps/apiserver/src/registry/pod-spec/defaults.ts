@@ -7,6 +7,7 @@ import { defaultVolume } from './volume-defaults';
 export function defaultPodSpec(spec: PodSpec): PodSpec {
   const account = spec.serviceAccountName || spec.serviceAccount || undefined;
   let result = fill(spec, {
+    containers: [],
     restartPolicy: 'Always',
     terminationGracePeriodSeconds: 30,
     dnsPolicy: 'ClusterFirst',

@@ -1,0 +1,77 @@
+import { DaemonSets } from '@tinkernetes/api';
+import type { DaemonSet, DaemonSetSpec } from '@tinkernetes/api';
+import { invalid, required } from '@tinkernetes/apimachinery';
+import { daemonSetCells } from '../../../printers/workloads';
+import { podSpecWarnings } from '../../core/pod/warnings';
+import { defineStrategy } from '../../define-strategy';
+import { fill, mapMember } from '../../fill';
+import { immutable } from '../../immutable';
+import { defaultPodTemplate } from '../../pod-spec/defaults';
+import { validateSelectedTemplate, validateWorkloadSelector } from '../../pod-spec/selectors';
+import { intOrPercentValue, notMoreThanAll, positiveIntOrPercent } from '../../rollout';
+import { notNegative, requireOneOf } from '../../rules';
+import type { Errors } from '../../rules';
+import { onlyAlways } from '../restart-policy';
+
+function defaultSpec(given: DaemonSetSpec): DaemonSetSpec {
+  const spec = fill(mapMember(given, 'template', defaultPodTemplate), {
+    updateStrategy: {},
+    revisionHistoryLimit: 10,
+  });
+  const updateStrategy = fill(spec.updateStrategy ?? {}, { type: 'RollingUpdate' });
+  if (updateStrategy.type !== 'RollingUpdate') return { ...spec, updateStrategy };
+  const rollingUpdate = fill(updateStrategy.rollingUpdate ?? {}, { maxUnavailable: 1, maxSurge: 0 });
+  return { ...spec, updateStrategy: { ...updateStrategy, rollingUpdate } };
+}
+
+function validateRollout({ updateStrategy }: DaemonSetSpec): Errors {
+  const path = 'spec.updateStrategy';
+  const errors = requireOneOf(`${path}.type`, updateStrategy?.type, ['RollingUpdate', 'OnDelete']);
+  if (updateStrategy?.type !== 'RollingUpdate') return errors;
+  const rolling = updateStrategy.rollingUpdate;
+  if (!rolling) return [...errors, required(`${path}.rollingUpdate`)];
+  const [unavailable, surge] = [`${path}.rollingUpdate.maxUnavailable`, `${path}.rollingUpdate.maxSurge`];
+  const hasUnavailable = intOrPercentValue(rolling.maxUnavailable) !== 0;
+  const hasSurge = intOrPercentValue(rolling.maxSurge) !== 0;
+  errors.push(
+    ...positiveIntOrPercent(unavailable, rolling.maxUnavailable),
+    ...notMoreThanAll(unavailable, rolling.maxUnavailable),
+    ...positiveIntOrPercent(surge, rolling.maxSurge),
+    ...notMoreThanAll(surge, rolling.maxSurge),
+  );
+  if (hasUnavailable && hasSurge) {
+    errors.push(invalid(surge, rolling.maxSurge, 'may not be set when maxUnavailable is non-zero'));
+  }
+  if (!hasUnavailable && !hasSurge) {
+    errors.push(invalid(unavailable, rolling.maxUnavailable, 'cannot be 0 when maxSurge is 0'));
+  }
+  return errors;
+}
+
+function validate({ spec }: DaemonSet): Errors {
+  const given = spec ?? ({} as DaemonSetSpec);
+  return [
+    ...validateWorkloadSelector(given.selector, 'daemonset'),
+    ...validateSelectedTemplate(given.template, given.selector),
+    ...onlyAlways(given.template),
+    ...notNegative('spec.minReadySeconds', given.minReadySeconds),
+    ...validateRollout(given),
+    ...notNegative('spec.revisionHistoryLimit', given.revisionHistoryLimit),
+  ];
+}
+
+/** Source: k8s.io/kubernetes/pkg/registry/apps/daemonset. */
+export const daemonSetStrategy = defineStrategy(DaemonSets, {
+  default: (set) => mapMember(set, 'spec', defaultSpec),
+  prepareForCreate: (set) => ({
+    ...set,
+    status: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
+  }),
+  validate,
+  validateUpdate: (set, old) => [
+    ...immutable('spec.selector', set.spec?.selector, old.spec?.selector),
+    ...validate(set),
+  ],
+  warnings: (set) => podSpecWarnings(set.spec?.template?.spec, 'spec.template.spec'),
+  tableCells: daemonSetCells,
+});

@@ -1,0 +1,97 @@
+import { Deployments } from '@tinkernetes/api';
+import type { Deployment, DeploymentSpec } from '@tinkernetes/api';
+import { forbidden, invalid } from '@tinkernetes/apimachinery';
+import { deploymentCells } from '../../../printers/workloads';
+import { podSpecWarnings } from '../../core/pod/warnings';
+import { defineStrategy } from '../../define-strategy';
+import { fill, mapMember } from '../../fill';
+import { immutable } from '../../immutable';
+import { defaultPodTemplate } from '../../pod-spec/defaults';
+import { validateSelectedTemplate, validateWorkloadSelector } from '../../pod-spec/selectors';
+import { intOrPercentValue, notMoreThanAll, positiveIntOrPercent } from '../../rollout';
+import { notNegative, requireOneOf } from '../../rules';
+import type { Errors } from '../../rules';
+import { onlyAlways } from '../restart-policy';
+import { validateReplicaStatus } from '../replica-status';
+
+function defaultSpec(given: DeploymentSpec): DeploymentSpec {
+  const spec = fill(mapMember(given, 'template', defaultPodTemplate), {
+    replicas: 1,
+    strategy: {},
+    revisionHistoryLimit: 10,
+    progressDeadlineSeconds: 600,
+  });
+  const strategy = fill(spec.strategy ?? {}, { type: 'RollingUpdate' });
+  if (strategy.type !== 'RollingUpdate') return { ...spec, strategy };
+  const rollingUpdate = fill(strategy.rollingUpdate ?? {}, { maxUnavailable: '25%', maxSurge: '25%' });
+  return { ...spec, strategy: { ...strategy, rollingUpdate } };
+}
+
+function validateRollout({ strategy }: DeploymentSpec): Errors {
+  const path = 'spec.strategy';
+  const errors = requireOneOf(`${path}.type`, strategy?.type, ['Recreate', 'RollingUpdate']);
+  const rolling = strategy?.rollingUpdate;
+  if (strategy?.type === 'Recreate') {
+    return rolling
+      ? [
+          ...errors,
+          forbidden(`${path}.rollingUpdate`, "may not be specified when strategy `type` is 'Recreate'"),
+        ]
+      : errors;
+  }
+  if (!rolling) return errors;
+  const unavailable = `${path}.rollingUpdate.maxUnavailable`;
+  errors.push(
+    ...positiveIntOrPercent(unavailable, rolling.maxUnavailable),
+    ...positiveIntOrPercent(`${path}.rollingUpdate.maxSurge`, rolling.maxSurge),
+  );
+  if (intOrPercentValue(rolling.maxUnavailable) === 0 && intOrPercentValue(rolling.maxSurge) === 0) {
+    errors.push(invalid(unavailable, rolling.maxUnavailable, 'may not be 0 when `maxSurge` is 0'));
+  }
+  return [...errors, ...notMoreThanAll(unavailable, rolling.maxUnavailable)];
+}
+
+function validate({ spec }: Deployment): Errors {
+  const given = spec ?? ({} as DeploymentSpec);
+  const errors = [
+    ...notNegative('spec.replicas', given.replicas),
+    ...validateWorkloadSelector(given.selector, 'deployment'),
+    ...validateSelectedTemplate(given.template, given.selector),
+    ...onlyAlways(given.template),
+    ...validateRollout(given),
+    ...notNegative('spec.minReadySeconds', given.minReadySeconds),
+    ...notNegative('spec.revisionHistoryLimit', given.revisionHistoryLimit),
+  ];
+  const deadline = given.progressDeadlineSeconds;
+  if (deadline !== undefined) {
+    errors.push(...notNegative('spec.progressDeadlineSeconds', deadline));
+    if (deadline <= (given.minReadySeconds ?? 0)) {
+      errors.push(invalid('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds'));
+    }
+  }
+  return errors;
+}
+
+/** Source: k8s.io/kubernetes/pkg/registry/apps/deployment. */
+export const deploymentStrategy = defineStrategy(Deployments, {
+  default: (deployment) => mapMember(deployment, 'spec', defaultSpec),
+  validate,
+  validateUpdate: (deployment, old) => [
+    ...immutable('spec.selector', deployment.spec?.selector, old.spec?.selector),
+    ...validate(deployment),
+  ],
+  prepareForStatusUpdate: (deployment, old) => ({
+    ...deployment,
+    metadata: { ...deployment.metadata, labels: old.metadata.labels },
+  }),
+  validateStatusUpdate: (deployment) =>
+    validateReplicaStatus(deployment.status ?? {}, [
+      'replicas',
+      'updatedReplicas',
+      'readyReplicas',
+      'availableReplicas',
+      'unavailableReplicas',
+    ]),
+  warnings: (deployment) => podSpecWarnings(deployment.spec?.template?.spec, 'spec.template.spec'),
+  tableCells: deploymentCells,
+});

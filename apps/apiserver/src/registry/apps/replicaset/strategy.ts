@@ -1,0 +1,46 @@
+import { ReplicaSets } from '@tinkernetes/api';
+import type { ReplicaSet } from '@tinkernetes/api';
+import { replicaSetCells } from '../../../printers/workloads';
+import { podSpecWarnings } from '../../core/pod/warnings';
+import { defineStrategy } from '../../define-strategy';
+import { fill, mapMember } from '../../fill';
+import { immutable } from '../../immutable';
+import { defaultPodTemplate } from '../../pod-spec/defaults';
+import { validateSelectedTemplate, validateWorkloadSelector } from '../../pod-spec/selectors';
+import { notNegative } from '../../rules';
+import type { Errors } from '../../rules';
+import { validateReplicaStatus } from '../replica-status';
+import { onlyAlways } from '../restart-policy';
+
+function validate({ spec }: ReplicaSet): Errors {
+  return [
+    ...notNegative('spec.replicas', spec?.replicas),
+    ...notNegative('spec.minReadySeconds', spec?.minReadySeconds),
+    ...validateWorkloadSelector(spec?.selector, 'deployment'),
+    ...validateSelectedTemplate(spec?.template, spec?.selector),
+    ...onlyAlways(spec?.template),
+  ];
+}
+
+/** Source: k8s.io/kubernetes/pkg/registry/apps/replicaset. */
+export const replicaSetStrategy = defineStrategy(ReplicaSets, {
+  default: (set) =>
+    mapMember(set, 'spec', (spec) => fill(mapMember(spec, 'template', defaultPodTemplate), { replicas: 1 })),
+  prepareForCreate: (set) => ({ ...set, status: { replicas: 0 } }),
+  validate,
+  validateUpdate: (set, old) => [
+    ...validate(set),
+    ...immutable('spec.selector', set.spec?.selector, old.spec?.selector),
+  ],
+  validateStatusUpdate: (set) =>
+    validateReplicaStatus(set.status ?? {}, [
+      'replicas',
+      'fullyLabeledReplicas',
+      'readyReplicas',
+      'availableReplicas',
+    ]),
+  warnings: (set) => podSpecWarnings(set.spec?.template?.spec, 'spec.template.spec'),
+  selectableFieldNames: ['status.replicas'],
+  selectableFields: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
+  tableCells: replicaSetCells,
+});

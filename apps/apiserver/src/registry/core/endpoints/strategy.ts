@@ -1,0 +1,56 @@
+import { EndpointsResource } from '@tinkernetes/api';
+import type { EndpointAddress, EndpointSubset } from '@tinkernetes/api';
+import { child, isDns1123Label, isQualifiedName, isValidIp, required } from '@tinkernetes/apimachinery';
+import { endpointsCells } from '../../../printers/services';
+import { defineStrategy } from '../../define-strategy';
+import { fill, mapList, mapMember } from '../../fill';
+import { protocols } from '../../pod-spec/ports';
+import { check, eachOf, portNumber, requireOneOf } from '../../rules';
+import type { Errors } from '../../rules';
+import { nonSpecialIp } from './addresses';
+
+function validateAddress(address: EndpointAddress, path: string): Errors {
+  const at = child(path, 'ip');
+  const problems = check(at, address.ip, isValidIp);
+  return [
+    ...(problems.length > 0 ? problems : nonSpecialIp(at, address.ip)),
+    ...(address.hostname ? check(child(path, 'hostname'), address.hostname, isDns1123Label) : []),
+  ];
+}
+
+function validateSubset(subset: EndpointSubset, path: string): Errors {
+  const { addresses = [], notReadyAddresses = [], ports = [] } = subset;
+  const errors: Errors = [];
+  if (addresses.length === 0 && notReadyAddresses.length === 0) {
+    errors.push(required(path, 'must specify `addresses` or `notReadyAddresses`'));
+  }
+  return [
+    ...errors,
+    ...eachOf(child(path, 'addresses'), addresses, validateAddress),
+    ...eachOf(child(path, 'notReadyAddresses'), notReadyAddresses, validateAddress),
+    ...eachOf(child(path, 'ports'), ports, (port, at) => [
+      ...(port.name
+        ? check(child(at, 'name'), port.name, isDns1123Label)
+        : ports.length > 1
+          ? [required(child(at, 'name'))]
+          : []),
+      ...portNumber(child(at, 'port'), port.port),
+      ...requireOneOf(child(at, 'protocol'), port.protocol, protocols),
+      ...(port.appProtocol ? check(child(at, 'appProtocol'), port.appProtocol, isQualifiedName) : []),
+    ]),
+  ];
+}
+
+/** Source: k8s.io/kubernetes/pkg/registry/core/endpoint. */
+export const endpointsStrategy = defineStrategy(EndpointsResource, {
+  allowCreateOnUpdate: true,
+  default: (endpoints) =>
+    mapMember(endpoints, 'subsets', (subsets) =>
+      mapList(subsets, (subset) =>
+        mapMember(subset, 'ports', (ports) => mapList(ports, (port) => fill(port, { protocol: 'TCP' }))),
+      ),
+    ),
+  validate: (endpoints) => eachOf('subsets', endpoints.subsets, validateSubset),
+  warnings: () => ['v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'],
+  tableCells: endpointsCells,
+});

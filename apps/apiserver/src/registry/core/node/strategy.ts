@@ -1,0 +1,110 @@
+import { Nodes } from '@tinkernetes/api';
+import type { Node } from '@tinkernetes/api';
+import {
+  child,
+  duplicate,
+  forbidden,
+  invalid,
+  isLabelValue,
+  isQualifiedName,
+  isValidCidr,
+  Quantity,
+  semanticEqual,
+} from '@tinkernetes/apimachinery';
+import { nodeCells } from '../../../printers/nodes';
+import { defineStrategy } from '../../define-strategy';
+import { fill, mapMember } from '../../fill';
+import { roundUpToMilli } from '../../pod-spec/container-defaults';
+import { validateQuantityValue } from '../../pod-spec/resources';
+import { validateTaintEffect } from '../../pod-spec/scheduling';
+import { check, eachOf } from '../../rules';
+import type { Errors } from '../../rules';
+
+function validateTaints(node: Node): Errors {
+  const seen = new Set<string>();
+  return eachOf('spec.taints', node.spec?.taints, (taint, at) => {
+    const errors = [
+      ...check(child(at, 'key'), taint.key, isQualifiedName),
+      ...(isLabelValue(taint.value ?? '').length > 0
+        ? [invalid(child(at, 'value'), taint.value, isLabelValue(taint.value ?? '').join(';'))]
+        : []),
+      ...validateTaintEffect(child(at, 'effect'), taint.effect),
+    ];
+    const key = `${taint.key}:${taint.effect}`;
+    if (seen.has(key)) {
+      errors.push(
+        duplicate(at, {
+          Key: taint.key,
+          Value: taint.value ?? '',
+          Effect: taint.effect,
+          TimeAdded: taint.timeAdded ?? null,
+        }),
+      );
+    }
+    seen.add(key);
+    return errors;
+  });
+}
+
+function validateCapacity(node: Node): Errors {
+  const lists = [
+    ['status.capacity', node.status?.capacity],
+    ['status.allocatable', node.status?.allocatable],
+  ] as const;
+  return lists.flatMap(([path, list]) =>
+    Object.entries(list ?? {}).flatMap(([name, text]) =>
+      validateQuantityValue(`${path}[${name}]`, name, Quantity.parse(text)),
+    ),
+  );
+}
+
+function validate(node: Node): Errors {
+  const cidrs = node.spec?.podCIDRs ?? [];
+  const errors = [...validateTaints(node), ...validateCapacity(node)];
+  errors.push(...eachOf('spec.podCIDRs', cidrs, (cidr, at) => check(at, cidr, isValidCidr)));
+  if (cidrs.length > 2) {
+    errors.push(invalid('spec.podCIDRs', cidrs, 'may specify no more than one CIDR for each IP family'));
+  }
+  return errors;
+}
+
+function validateUpdate(node: Node, old: Node): Errors {
+  const errors = validate(node);
+  const oldCidrs = old.spec?.podCIDRs ?? [];
+  if (oldCidrs.length > 0 && !semanticEqual(node.spec?.podCIDRs, oldCidrs)) {
+    errors.push(forbidden('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid'));
+  }
+  if (old.spec?.providerID && node.spec?.providerID !== old.spec.providerID) {
+    errors.push(
+      forbidden('spec.providerID', 'node updates may not change providerID except from "" to valid'),
+    );
+  }
+  return errors;
+}
+
+/** The single CIDR and the list say the same. */
+function syncCidrs(node: Node): Node {
+  const spec = node.spec;
+  if (!spec) return node;
+  if (spec.podCIDR && !spec.podCIDRs?.length) return { ...node, spec: { ...spec, podCIDRs: [spec.podCIDR] } };
+  if (!spec.podCIDR && spec.podCIDRs?.length)
+    return { ...node, spec: { ...spec, podCIDR: spec.podCIDRs[0] } };
+  return node;
+}
+
+/** Source: k8s.io/kubernetes/pkg/registry/core/node. */
+export const nodeStrategy = defineStrategy(Nodes, {
+  hasGeneration: false,
+  keepsStatusOnCreate: true,
+  default: (node) =>
+    mapMember(syncCidrs(node), 'status', (given) => {
+      const status = mapMember(mapMember(given, 'capacity', roundUpToMilli), 'allocatable', roundUpToMilli);
+      return status.capacity ? fill(status, { allocatable: status.capacity }) : status;
+    }),
+  validate,
+  validateUpdate,
+  validateStatusUpdate: validateCapacity,
+  selectableFieldNames: ['spec.unschedulable'],
+  selectableFields: ({ spec }) => ({ 'spec.unschedulable': String(spec?.unschedulable ?? false) }),
+  tableCells: nodeCells,
+});

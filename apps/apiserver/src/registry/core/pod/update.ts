@@ -1,0 +1,138 @@
+import type { Container, Pod, PodSpec, Toleration } from '@tinkernetes/api';
+import {
+  child,
+  deepEqual,
+  forbidden,
+  index,
+  invalid,
+  required,
+  semanticEqual,
+} from '@tinkernetes/apimachinery';
+import { validateTolerations } from '../../pod-spec/scheduling';
+import { validateResources } from '../../pod-spec/resources';
+import type { Errors } from '../../rules';
+
+const unchangeable =
+  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
+
+const emptySpec: PodSpec = { containers: [] };
+
+/** What may change in a Pod. Source: core/validation.ValidatePodUpdate. */
+export function validatePodUpdate(pod: Pod, old: Pod): Errors {
+  const spec = pod.spec ?? emptySpec;
+  const oldSpec = old.spec ?? emptySpec;
+  const errors = [...validateImages(spec, oldSpec), ...validateGates(spec, oldSpec)];
+  if (errors.some((error) => error.reason === 'FieldValueForbidden')) return errors;
+  errors.push(...validateDeadline(spec, oldSpec));
+  if (!semanticEqual(spec.tolerations, oldSpec.tolerations)) errors.push(...validateAdditions(spec, oldSpec));
+  const comparable = withChangeableFieldsOf(spec, oldSpec);
+  if (!semanticEqual(comparable, oldSpec)) errors.push(forbidden('spec', unchangeable));
+  return errors;
+}
+
+function validateImages(spec: PodSpec, oldSpec: PodSpec): Errors {
+  const errors: Errors = [];
+  for (const list of ['containers', 'initContainers'] as const) {
+    const containers = spec[list] ?? [];
+    if (containers.length !== (oldSpec[list] ?? []).length) {
+      return [forbidden(`spec.${list}`, 'pod updates may not add or remove containers')];
+    }
+    containers.forEach((container, i) => {
+      const path = child(index(`spec.${list}`, i), 'image');
+      const image = container.image ?? '';
+      if (image === '') errors.push(required(path));
+      else if (image !== image.trim()) {
+        errors.push(invalid(path, image, 'must not have leading or trailing whitespace'));
+      }
+    });
+  }
+  return errors;
+}
+
+function validateGates(spec: PodSpec, oldSpec: PodSpec): Errors {
+  const before = new Set((oldSpec.schedulingGates ?? []).map((gate) => gate.name));
+  const added = (spec.schedulingGates ?? [])
+    .filter((gate) => !before.has(gate.name))
+    .map((gate) => gate.name);
+  const quoted = added.map((name) => `"${name}"`).join(', ');
+  return added.length > 0
+    ? [
+        forbidden(
+          'spec.schedulingGates',
+          `only deletion is allowed, but found new scheduling gates ${quoted}`,
+        ),
+      ]
+    : [];
+}
+
+function validateDeadline(spec: PodSpec, oldSpec: PodSpec): Errors {
+  const path = 'spec.activeDeadlineSeconds';
+  const [next, before] = [spec.activeDeadlineSeconds, oldSpec.activeDeadlineSeconds];
+  if (next === undefined) {
+    return before === undefined
+      ? []
+      : [invalid(path, null, 'must not update from a positive integer to nil value')];
+  }
+  if (next < 0 || next > 2_147_483_647)
+    return [invalid(path, next, 'must be between 0 and 2147483647, inclusive')];
+  return before !== undefined && before < next
+    ? [invalid(path, next, `must be less than or equal to previous value`)]
+    : [];
+}
+
+/** Tolerations may only be added; of an existing one only the seconds may change. */
+function validateAdditions(spec: PodSpec, oldSpec: PodSpec): Errors {
+  const next = spec.tolerations ?? [];
+  const without = ({ tolerationSeconds: _seconds, ...rest }: Toleration) => rest;
+  const isKept = (oldSpec.tolerations ?? []).every((before) =>
+    next.some((toleration) => deepEqual(without(toleration), without(before))),
+  );
+  const errors = isKept
+    ? []
+    : [forbidden('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')];
+  return [...errors, ...validateTolerations(next, 'spec.tolerations')];
+}
+
+/** The new specification with the old one's values where a change is allowed. */
+function withChangeableFieldsOf(spec: PodSpec, old: PodSpec): PodSpec {
+  const images = (list: readonly Container[] | undefined, before: readonly Container[] | undefined) =>
+    list?.map((container, i) => ({ ...container, image: before?.[i]?.image }));
+  const isGraceFix = spec.terminationGracePeriodSeconds === 1 && (old.terminationGracePeriodSeconds ?? 0) < 0;
+  const isGated = (old.schedulingGates ?? []).length > 0;
+  return {
+    ...spec,
+    containers: images(spec.containers, old.containers) ?? [],
+    initContainers: images(spec.initContainers, old.initContainers),
+    activeDeadlineSeconds: old.activeDeadlineSeconds,
+    tolerations: old.tolerations,
+    schedulingGates: old.schedulingGates,
+    ...(isGated ? { nodeSelector: old.nodeSelector, affinity: old.affinity } : {}),
+    ...(isGraceFix ? { terminationGracePeriodSeconds: old.terminationGracePeriodSeconds } : {}),
+  };
+}
+
+/** The fields that the subresource `resize` may change; everything else must stay. */
+export function validatePodResize(pod: Pod, old: Pod): Errors {
+  const spec = pod.spec ?? emptySpec;
+  const oldSpec = old.spec ?? emptySpec;
+  const withOldResources = (
+    list: readonly Container[] | undefined,
+    before: readonly Container[] | undefined,
+  ) =>
+    list?.map((container, i) => ({
+      ...container,
+      resources: before?.[i]?.resources,
+      resizePolicy: before?.[i]?.resizePolicy,
+    }));
+  const comparable = {
+    ...spec,
+    containers: withOldResources(spec.containers, oldSpec.containers) ?? [],
+    initContainers: withOldResources(spec.initContainers, oldSpec.initContainers),
+  };
+  const errors = spec.containers.flatMap((container, i) =>
+    validateResources(container.resources, child(index('spec.containers', i), 'resources')),
+  );
+  return semanticEqual(comparable, oldSpec)
+    ? errors
+    : [...errors, forbidden('spec', 'only cpu and memory resources are mutable')];
+}

@@ -1,0 +1,271 @@
+import type { Service, ServicePort, ServiceSpec } from '@tinkernetes/api';
+import {
+  child,
+  duplicate,
+  forbidden,
+  index,
+  invalid,
+  isDns1123Label,
+  isDns1123Subdomain,
+  isQualifiedName,
+  isValidCidr,
+  isValidIp,
+  required,
+  semanticEqual,
+  validateLabels,
+} from '@tinkernetes/apimachinery';
+import { protocols } from '../../pod-spec/ports';
+import { check, eachOf, oneOf, portNumber, portNumberOrName, requireOneOf } from '../../rules';
+import type { Errors } from '../../rules';
+import { nonSpecialIp } from '../endpoints/addresses';
+import { isHeadless } from './prepare';
+
+const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
+const kubeletPort = 10_250;
+const maxAffinitySeconds = 86_400;
+
+/** Source: core/validation.ValidateService. */
+export function validateService(service: Service): Errors {
+  const spec = service.spec ?? {};
+  const ports = spec.ports ?? [];
+  const errors: Errors = [];
+  if (ports.length === 0 && !isHeadless(spec) && spec.type !== 'ExternalName')
+    errors.push(required('spec.ports'));
+  return [
+    ...errors,
+    ...validateType(spec),
+    ...validatePorts(spec),
+    ...validateLabels(spec.selector, 'spec.selector'),
+    ...validateAffinity(spec),
+    ...validateClusterIps(spec),
+    ...eachOf('spec.externalIPs', spec.externalIPs, (address, at) => {
+      const problems = check(at, address, isValidIp);
+      return problems.length > 0 ? problems : nonSpecialIp(at, address);
+    }),
+    ...requireOneOf('spec.type', spec.type, types),
+    ...validateLoadBalancer(spec),
+    ...validatePolicies(spec),
+  ];
+}
+
+function validateType(spec: ServiceSpec): Errors {
+  switch (spec.type) {
+    case 'LoadBalancer':
+      return [
+        ...eachOf('spec.ports', spec.ports, (port, at) =>
+          port.port === kubeletPort
+            ? [
+                invalid(
+                  at,
+                  port.port,
+                  `may not expose port ${kubeletPort} externally since it is used by kubelet`,
+                ),
+              ]
+            : [],
+        ),
+        ...notHeadless(spec),
+      ];
+    case 'NodePort':
+      return notHeadless(spec);
+    case 'ExternalName':
+      return validateExternalName(spec);
+    default:
+      return [];
+  }
+}
+
+const notHeadless = (spec: ServiceSpec): Errors =>
+  isHeadless(spec)
+    ? [
+        invalid(
+          'spec.clusterIPs[0]',
+          spec.clusterIPs?.[0],
+          `may not be set to 'None' for ${spec.type} services`,
+        ),
+      ]
+    : [];
+
+function validateExternalName(spec: ServiceSpec): Errors {
+  const errors: Errors = [];
+  const refused = 'may not be set for ExternalName services';
+  if (spec.clusterIPs?.length) errors.push(forbidden('spec.clusterIPs', refused));
+  if (spec.ipFamilies?.length) errors.push(forbidden('spec.ipFamilies', refused));
+  if (spec.ipFamilyPolicy) errors.push(forbidden('spec.ipFamilyPolicy', refused));
+  const name = (spec.externalName ?? '').replace(/\.$/, '');
+  return name === ''
+    ? [...errors, required('spec.externalName')]
+    : [...errors, ...check('spec.externalName', name, isDns1123Subdomain)];
+}
+
+/** As upstream prints the key of a duplicate: an internal ServicePort with only these two set. */
+const portKey = ({ protocol, port }: ServicePort) => ({
+  Name: '',
+  Protocol: protocol,
+  AppProtocol: null,
+  Port: port,
+  TargetPort: 0,
+  NodePort: 0,
+});
+
+function validatePorts(spec: ServiceSpec): Errors {
+  const ports = spec.ports ?? [];
+  const names = new Set<string>();
+  const keys = new Set<string>();
+  const nodePorts = new Set<string>();
+  return eachOf('spec.ports', ports, (port, at) => {
+    const errors = validatePort(port, { at, isNameRequired: ports.length > 1, names });
+    const key = `${port.protocol}/${port.port}`;
+    if (keys.has(key)) errors.push(duplicate(at, portKey(port)));
+    keys.add(key);
+    if (!port.nodePort) return errors;
+    const nodePortPath = child(at, 'nodePort');
+    if (spec.type === 'ClusterIP' || spec.type === 'ExternalName') {
+      errors.push(forbidden(nodePortPath, `may not be used when \`type\` is '${spec.type}'`));
+    }
+    const nodeKey = `${port.protocol}/${port.nodePort}`;
+    if (nodePorts.has(nodeKey)) errors.push(duplicate(nodePortPath, port.nodePort));
+    nodePorts.add(nodeKey);
+    return errors;
+  });
+}
+
+interface PortContext {
+  at: string;
+  isNameRequired: boolean;
+  names: Set<string>;
+}
+function validatePort(port: ServicePort, { at, isNameRequired, names }: PortContext): Errors {
+  const errors: Errors = [];
+  if (port.name) {
+    errors.push(...check(child(at, 'name'), port.name, isDns1123Label));
+    if (names.has(port.name)) errors.push(duplicate(child(at, 'name'), port.name));
+    names.add(port.name);
+  } else if (isNameRequired) {
+    errors.push(required(child(at, 'name')));
+  }
+  return [
+    ...errors,
+    ...portNumber(child(at, 'port'), port.port),
+    ...requireOneOf(child(at, 'protocol'), port.protocol, protocols),
+    ...portNumberOrName(child(at, 'targetPort'), port.targetPort),
+    ...(port.appProtocol ? check(child(at, 'appProtocol'), port.appProtocol, isQualifiedName) : []),
+  ];
+}
+
+function validateAffinity(spec: ServiceSpec): Errors {
+  const errors = requireOneOf('spec.sessionAffinity', spec.sessionAffinity, ['ClientIP', 'None']);
+  const path = 'spec.sessionAffinityConfig';
+  const config = spec.sessionAffinityConfig;
+  if (spec.sessionAffinity === 'None') {
+    return config ? [...errors, forbidden(path, 'must not be set when session affinity is None')] : errors;
+  }
+  if (spec.sessionAffinity !== 'ClientIP') return errors;
+  const seconds = config?.clientIP?.timeoutSeconds;
+  if (seconds === undefined) return [...errors, required(path, 'when session affinity type is ClientIP')];
+  if (seconds > 0 && seconds <= maxAffinitySeconds) return errors;
+  const detail = `must be greater than 0 and less than ${maxAffinitySeconds}`;
+  return [...errors, invalid(`${path}.clientIP.timeoutSeconds`, seconds, detail)];
+}
+
+/** Source: core/validation.ValidateServiceClusterIPsRelatedFields. */
+function validateClusterIps(spec: ServiceSpec): Errors {
+  if (spec.type === 'ExternalName') return [];
+  const path = 'spec.clusterIPs';
+  const list = spec.clusterIPs ?? [];
+  const errors: Errors = [];
+  if (list.length > 0) {
+    if (!spec.clusterIP)
+      errors.push(required('spec.clusterIP', 'must match `clusterIPs[0]` when `clusterIPs` is specified'));
+    else if (list[0] !== spec.clusterIP) {
+      errors.push(invalid(path, list, 'first value must match `clusterIP`'));
+    }
+  } else if (spec.clusterIP) {
+    errors.push(required(path));
+  }
+  if (list.length > 2) errors.push(invalid(path, list, 'may only hold up to 2 values'));
+  if (list.length > 1 && list.includes('None')) {
+    errors.push(invalid(index(path, 1), list[1], "'None' must be the first and only value"));
+  }
+  errors.push(
+    ...list.flatMap((address, i) =>
+      address === 'None' || address === '' ? [] : check(index(path, i), address, isValidIp),
+    ),
+    ...eachOf('spec.ipFamilies', spec.ipFamilies, (family, at) => oneOf(at, family, ['IPv4', 'IPv6'])),
+    ...oneOf('spec.ipFamilyPolicy', spec.ipFamilyPolicy, [
+      'SingleStack',
+      'PreferDualStack',
+      'RequireDualStack',
+    ]),
+  );
+  return errors;
+}
+
+const onlyFor = (type: string) => `may only be used when \`type\` is '${type}'`;
+
+function validateLoadBalancer(spec: ServiceSpec): Errors {
+  const isBalancer = spec.type === 'LoadBalancer';
+  const errors: Errors = [];
+  if (spec.loadBalancerSourceRanges?.length) {
+    if (!isBalancer) errors.push(forbidden('spec.LoadBalancerSourceRanges', onlyFor('LoadBalancer')));
+    errors.push(
+      ...eachOf('spec.LoadBalancerSourceRanges', spec.loadBalancerSourceRanges, (range, at) =>
+        check(at, range.trim(), isValidCidr),
+      ),
+    );
+  }
+  if (isBalancer && spec.allocateLoadBalancerNodePorts === undefined) {
+    errors.push(required('spec.allocateLoadBalancerNodePorts'));
+  }
+  if (!isBalancer && spec.allocateLoadBalancerNodePorts !== undefined) {
+    errors.push(forbidden('spec.allocateLoadBalancerNodePorts', onlyFor('LoadBalancer')));
+  }
+  if (spec.loadBalancerClass) {
+    if (!isBalancer) errors.push(forbidden('spec.loadBalancerClass', onlyFor('LoadBalancer')));
+    else errors.push(...check('spec.loadBalancerClass', spec.loadBalancerClass, isQualifiedName));
+  }
+  return errors;
+}
+
+function validatePolicies(spec: ServiceSpec): Errors {
+  const isExternal = spec.type === 'NodePort' || spec.type === 'LoadBalancer';
+  const errors: Errors = [];
+  const path = 'spec.externalTrafficPolicy';
+  if (isExternal || spec.externalIPs?.length) {
+    if (isExternal || spec.externalTrafficPolicy) {
+      errors.push(...requireOneOf(path, spec.externalTrafficPolicy, ['Cluster', 'Local']));
+    }
+  } else if (spec.externalTrafficPolicy) {
+    errors.push(
+      invalid(path, spec.externalTrafficPolicy, 'may only be set for externally-accessible services'),
+    );
+  }
+  if (spec.healthCheckNodePort) {
+    const isUsed = spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
+    if (!isUsed) {
+      const detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+      errors.push(invalid('spec.healthCheckNodePort', spec.healthCheckNodePort, detail));
+    }
+  }
+  if (spec.type !== 'ExternalName') {
+    errors.push(...oneOf('spec.internalTrafficPolicy', spec.internalTrafficPolicy, ['Cluster', 'Local']));
+  }
+  return errors;
+}
+
+/** What an update may not change. Source: core/validation.ValidateServiceUpdate. */
+export function validateServiceUpdate(service: Service, old: Service): Errors {
+  const spec = service.spec ?? {};
+  const oldSpec = old.spec ?? {};
+  const errors: Errors = [];
+  const isSettled = oldSpec.type !== 'ExternalName' && spec.type !== 'ExternalName';
+  const [before] = oldSpec.clusterIPs ?? [];
+  const [now] = spec.clusterIPs ?? [];
+  if (isSettled && before && now !== before) {
+    errors.push(invalid('spec.clusterIPs[0]', spec.clusterIPs ?? null, 'may not change once set'));
+  }
+  const wasBalancer = oldSpec.type === 'LoadBalancer' && spec.type === 'LoadBalancer';
+  if (wasBalancer && !semanticEqual(spec.loadBalancerClass, oldSpec.loadBalancerClass)) {
+    errors.push(invalid('spec.loadBalancerClass', spec.loadBalancerClass ?? null, 'may not change once set'));
+  }
+  return [...errors, ...validateService(service)];
+}

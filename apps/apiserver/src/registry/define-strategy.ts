@@ -1,0 +1,43 @@
+import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
+import { isDns1123Subdomain, validateObjectMeta, validateObjectMetaUpdate } from '@tinkernetes/apimachinery';
+import type { NameCheck } from '@tinkernetes/apimachinery';
+import type { Strategy, StrategyContext } from '../contracts';
+import type { Errors } from './rules';
+
+/** A strategy, less what all kinds have in common: the rules of metadata. */
+export interface StrategyRules<T extends KubeObject> extends Omit<
+  Strategy<T>,
+  'validate' | 'validateUpdate' | 'validateStatusUpdate'
+> {
+  /** Of the object's name. Default: DNS-1123 subdomain. */
+  readonly nameCheck?: NameCheck;
+  /** The rules beyond metadata, at create and at every update. */
+  readonly validate?: (object: T, context: StrategyContext) => Errors;
+  /** What an update may not do. Default: what `validate` says of the new object. */
+  readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => Errors;
+  readonly validateStatusUpdate?: (object: T, old: T, context: StrategyContext) => Errors;
+}
+
+/** A strategy for a kind from the rules that are its own. */
+export function defineStrategy<T extends KubeObject>(
+  descriptor: ResourceDescriptor<T>,
+  rules: StrategyRules<T> = {},
+): Strategy<T> {
+  const { nameCheck = isDns1123Subdomain, validate, validateUpdate, validateStatusUpdate, ...rest } = rules;
+  const metaRules = { isNamespaced: descriptor.namespaced, nameCheck };
+  return {
+    ...rest,
+    validate: (object, context) => [
+      ...validateObjectMeta(object.metadata, metaRules),
+      ...(validate?.(object, context) ?? []),
+    ],
+    validateUpdate: (object, old, context) => [
+      ...validateObjectMetaUpdate(object.metadata, old.metadata),
+      ...(validateUpdate ? validateUpdate(object, old, context) : (validate?.(object, context) ?? [])),
+    ],
+    validateStatusUpdate: (object, old, context) => [
+      ...validateObjectMetaUpdate(object.metadata, old.metadata),
+      ...(validateStatusUpdate?.(object, old, context) ?? []),
+    ],
+  };
+}

@@ -1,0 +1,46 @@
+import type { LabelSelector, PodTemplateSpec } from '@tinkernetes/api';
+import { child, invalid, required, selectorOf } from '@tinkernetes/apimachinery';
+import type { Errors } from '../rules';
+import { validateLabelSelector } from './label-selectors';
+import { validatePodTemplate } from './validate';
+
+const isEmpty = (selector: LabelSelector): boolean =>
+  Object.keys(selector.matchLabels ?? {}).length === 0 && (selector.matchExpressions?.length ?? 0) === 0;
+
+const mismatch = '`selector` does not match template `labels`';
+
+/** A workload's selector: there, not empty, well-formed. */
+export function validateWorkloadSelector(selector: LabelSelector | undefined, kind: string): Errors {
+  if (!selector) return [required('spec.selector')];
+  const errors = validateLabelSelector(selector, 'spec.selector');
+  return isEmpty(selector)
+    ? [...errors, invalid('spec.selector', selector, `empty selector is invalid for ${kind}`)]
+    : errors;
+}
+
+/** The template, which has to carry the labels that its owner looks for. */
+export function validateSelectedTemplate(
+  template: PodTemplateSpec | undefined,
+  selector: LabelSelector | undefined,
+  path = 'spec.template',
+): Errors {
+  if (!template) return [required(path)];
+  const labels = template.metadata?.labels;
+  return [
+    ...(matches(selector, labels)
+      ? []
+      : [invalid(child(path, 'metadata', 'labels'), labels ?? null, mismatch)]),
+    ...validatePodTemplate(template, path),
+  ];
+}
+
+function matches(selector: LabelSelector | undefined, labels: Record<string, string> | undefined): boolean {
+  if (!selector) return false;
+  try {
+    const parsed = selectorOf(selector);
+    return parsed.isEverything || parsed.matches(labels);
+  } catch (error) {
+    if (error instanceof Error) return true;
+    throw error;
+  }
+}
