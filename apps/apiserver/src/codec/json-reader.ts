@@ -17,7 +17,15 @@ const maxDepth = 10_000;
  */
 export function parseJson(text: string): ParsedJson {
   const fast = fastParse(text);
-  return fast === undefined ? new Reader(text).document() : { value: fast.value, duplicates: [] };
+  if (fast !== undefined) return { value: fast.value, duplicates: [] };
+  const reader = new Reader(text);
+  try {
+    return reader.document();
+  } catch (error) {
+    // Deeper than this process's stack: so deep that Go refuses it as well, or nearly so.
+    if (error instanceof RangeError) throw reader.invalid('exceeded max depth');
+    throw error;
+  }
 }
 
 function fastParse(text: string): { value: unknown } | undefined {
@@ -56,7 +64,7 @@ class Reader {
     return { value, duplicates: this.duplicates };
   }
 
-  private invalid(context: string): JsonSyntaxError {
+  invalid(context: string): JsonSyntaxError {
     const char = this.text[this.at];
     if (char === undefined) return new JsonSyntaxError('unexpected end of JSON input');
     return new JsonSyntaxError(`invalid character ${quoteChar(char)} ${context}`);

@@ -1,3 +1,4 @@
+import { canonicalQuantity, quantityFormatError } from '@tinkernetes/apimachinery';
 import type { Decode } from './type-decoder';
 import { jsonTypeOf, TypeMismatchError } from './type-decoder';
 
@@ -64,15 +65,14 @@ const intOrString: Decode = (value) => {
   return value;
 };
 
-const quantityPattern = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
 const quantity: Decode = (value) => {
-  const text = typeof value === 'number' ? String(value) : value;
-  if (typeof text !== 'string' || !quantityPattern.test(text)) {
-    throw new TypeMismatchError(
-      "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-    );
+  if (typeof value !== 'string' && typeof value !== 'number')
+    throw new TypeMismatchError(quantityFormatError);
+  try {
+    return canonicalQuantity(value);
+  } catch (error) {
+    throw new TypeMismatchError(error instanceof Error ? error.message : String(error), { cause: error });
   }
-  return text;
 };
 
 const anything: Decode = (value) => value;

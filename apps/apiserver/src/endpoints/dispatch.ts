@@ -9,7 +9,11 @@ import { deleteCollection } from './delete-collection';
 import { get } from './get';
 import { list } from './list';
 import { patch } from './patch';
+import { binding } from './subresources/binding';
+import { eviction } from './subresources/eviction';
+import { scale } from './subresources/scale';
 import { update } from './update';
+import { updateKindOf } from './update-kind';
 import { watch } from './watch';
 
 const endpoints: Readonly<Record<string, Endpoint>> = {
@@ -23,9 +27,8 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   deletecollection: deleteCollection,
 };
 
-/** Subresources that read and write the main object through its strategy. */
-const objectSubresources = new Set(['status']);
-const objectVerbs = new Set(['get', 'update', 'patch']);
+/** Subresources with a kind of their own. */
+const subresourceEndpoints: Readonly<Record<string, Endpoint>> = { scale, binding, eviction };
 
 export const unknownResource = (): StatusError =>
   new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
@@ -38,8 +41,12 @@ export async function dispatch(context: EndpointContext, request: ApiRequest): P
     await dispatchSubresource(context, request, resource);
     return;
   }
+  if (resource.descriptor.group === '' && info.resource === 'bindings') {
+    await binding(context, Object.assign(request, { resource }));
+    return;
+  }
   const virtual = resource.store ? undefined : context.subresources().get(keyOf(resource, ''));
-  if (virtual) {
+  if (virtual && resource.verbs.has(info.verb)) {
     await virtual(request);
     return;
   }
@@ -61,9 +68,12 @@ async function dispatchSubresource(
     await handler(request);
     return;
   }
-  const endpoint = objectVerbs.has(verb) ? endpoints[verb] : undefined;
-  if (!objectSubresources.has(subresource) || !endpoint) throw unsupportedVerb();
-  await endpoint(context, Object.assign(request, { resource }));
+  const typed = Object.assign(request, { resource });
+  if (!known.verbs.includes(verb)) throw unsupportedVerb();
+  const special = subresourceEndpoints[subresource];
+  const endpoint = special ?? (updateKindOf(typed) ? endpoints[verb] : undefined);
+  if (!endpoint) throw unsupportedVerb();
+  await endpoint(context, typed);
 }
 
 const keyOf = ({ descriptor }: ServedResource, subresource: string): string =>

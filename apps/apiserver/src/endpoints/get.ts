@@ -1,4 +1,4 @@
-import { badRequest, notFound } from '@tinkernetes/apimachinery';
+import { badRequest, notFound, StatusError } from '@tinkernetes/apimachinery';
 import { sendEntry } from './answer';
 import type { Endpoint, EndpointContext, ResourceRequest } from './context';
 import { storeOf } from './context';
@@ -15,17 +15,23 @@ export async function currentEntry(context: EndpointContext, request: ResourceRe
   const { name, namespace } = request.info;
   const asked = request.query.get('resourceVersion') ?? '';
   if (asked === '') return await store.entry(name, namespace);
-  const revision = parseResourceVersion(asked);
+  const revision = parseResourceVersion(
+    asked,
+    (message) => new StatusError('Unknown', `resourceVersion: ${message}`),
+  );
   if (revision > context.feed.revision) await context.feed.waitFor(revision);
   const entry = store.cache.get(name, namespace);
   if (!entry) throw notFound(request.resource.descriptor, name);
   return entry;
 }
 
-/** Throws the 400 that upstream answers for anything but a whole number. */
-export function parseResourceVersion(text: string): number {
+/** Throws for anything but a whole number; lists answer it with 400, gets with 500. */
+export function parseResourceVersion(
+  text: string,
+  refuse: (message: string) => StatusError = badRequest,
+): number {
   if (!/^\d{1,16}$/.test(text)) {
-    throw badRequest(
+    throw refuse(
       `Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
     );
   }

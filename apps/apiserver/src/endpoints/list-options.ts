@@ -49,7 +49,7 @@ function watchErrors(q: ListQuery): FieldError[] {
   const errors: FieldError[] = [];
   const match: string = q.resourceVersionMatch;
   if (q.sendInitialEvents !== undefined) {
-    if (match === '') {
+    if (match !== 'NotOlderThan') {
       errors.push(
         forbidden(
           'resourceVersionMatch',

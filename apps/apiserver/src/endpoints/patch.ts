@@ -1,20 +1,22 @@
-import { loadSchemas, type KubeObject } from '@tinkernetes/api';
+import { loadSchemas } from '@tinkernetes/api';
 import {
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
   badRequest,
-  StatusError,
 } from '@tinkernetes/apimachinery';
 import { JsonSyntaxError, parseJson } from '../codec/json-reader';
 import { readBody } from '../server/body';
 import { unsupportedMediaType } from '../server/decode-body';
 import { sendEntry, negotiateObject } from './answer';
-import type { Endpoint, ResourceRequest } from './context';
+import { apply } from './apply';
+import type { Endpoint, EndpointContext, ResourceRequest } from './context';
 import { storeOf } from './context';
 import { objectInVersion } from './presenter';
+import { checkPatched } from './patch-strictness';
+import { updateKindOf } from './update-kind';
 import { writeContext } from './write-context';
-import { writeQuery } from './write-options';
+import { patchQuery } from './write-options';
 
 const mediaTypes = {
   json: 'application/json-patch+json',
@@ -27,33 +29,60 @@ type PatchType = keyof typeof mediaTypes;
 /** PATCH of an object, or of its status, in any of the patch types. */
 export const patch: Endpoint = async (context, request) => {
   const type = patchType(request);
-  const query = writeQuery(request, 'PatchOptions');
+  if (type === 'apply') {
+    await apply(context, request);
+    return;
+  }
+  const query = patchQuery(request, { apply: false });
   negotiateObject(request);
   const { info, resource } = request;
-  const body = await readBody(request.raw, context.options.maxRequestBodyBytes);
-  const change = parsePatch(body);
+  const change = await patchFunction(context, request, resource.codec.schemaName);
   const { entry } = await storeOf(request).updateObject(
     {
       name: info.name,
       namespace: info.namespace,
       change: (current) => {
-        const live = objectInVersion(resource, current);
-        return resource.codec.decode(applyTo(live, type, change, request)).object;
+        const patched = change(objectInVersion(resource, current));
+        const { object, unknown } = resource.codec.decode(patched);
+        checkPatched(request, patched, unknown, query.fieldValidation);
+        return object;
       },
     },
     writeContext(context, request, { operation: 'UPDATE', query }),
-    info.subresource === 'status' ? 'status' : 'main',
+    updateKindOf(request) ?? 'main',
   );
   sendEntry(context, request, 200, entry);
 };
 
+/** The patch in the request's body, as a function of what it is applied to. */
+export async function patchFunction(
+  context: EndpointContext,
+  request: ResourceRequest,
+  schemaName: string | undefined,
+): Promise<(live: unknown) => unknown> {
+  const type = patchType(request);
+  const change = parsePatch(await readBody(request.raw, context.options.maxRequestBodyBytes));
+  switch (type) {
+    case 'json':
+      return (live) => applyJsonPatch(live, change);
+    case 'merge':
+      return (live) => applyMergePatch(live, change);
+    default:
+      if (!schemaName) throw unsupportedMediaType(acceptedTypes(request));
+      return (live) => applyStrategicMergePatch(live, change, schemaName, loadSchemas());
+  }
+}
+
+const acceptedTypes = ({ resource }: ResourceRequest): string[] =>
+  (Object.keys(mediaTypes) as PatchType[])
+    .filter((type) => type !== 'strategic' || !resource.custom)
+    .map((type) => mediaTypes[type]);
+
 function patchType(request: ResourceRequest): PatchType {
   const mediaType = (request.raw.headers['content-type'] ?? '').split(';')[0]?.trim() ?? '';
+  const accepted = acceptedTypes(request);
   const found = (Object.keys(mediaTypes) as PatchType[]).find((type) => mediaTypes[type] === mediaType);
-  const allowed = (Object.keys(mediaTypes) as PatchType[]).filter(
-    (t) => t !== 'strategic' || !request.resource.custom,
-  );
-  if (!found || !allowed.includes(found)) throw unsupportedMediaType(allowed.map((type) => mediaTypes[type]));
+  if (!found || !accepted.includes(mediaType)) throw unsupportedMediaType(accepted);
   return found;
 }
 
@@ -63,21 +92,5 @@ function parsePatch(body: Buffer): unknown {
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw badRequest(`error decoding patch: ${error.message}`, error);
-  }
-}
-
-function applyTo(live: KubeObject, type: PatchType, change: unknown, request: ResourceRequest): unknown {
-  switch (type) {
-    case 'json':
-      return applyJsonPatch(live, change);
-    case 'merge':
-      return applyMergePatch(live, change);
-    case 'strategic': {
-      const { schemaName } = request.resource.codec;
-      if (!schemaName) throw unsupportedMediaType([mediaTypes.json, mediaTypes.merge, mediaTypes.apply]);
-      return applyStrategicMergePatch(live, change, schemaName, loadSchemas());
-    }
-    case 'apply':
-      throw new StatusError('UnsupportedMediaType', 'apply patches are not served yet');
   }
 }

@@ -4,6 +4,7 @@ import type { Endpoint } from './context';
 import { storeOf } from './context';
 import { checkNamespace } from './create';
 import { internalTypeOf, readTypedObject } from './read-object';
+import { updateKindOf } from './update-kind';
 import { writeContext } from './write-context';
 import { writeQuery } from './write-options';
 
@@ -33,7 +34,7 @@ export const update: Endpoint = async (context, request) => {
       failOnConflict: Boolean(object.metadata.resourceVersion),
     },
     writeContext(context, request, { operation: 'UPDATE', query }),
-    info.subresource === 'status' ? 'status' : 'main',
+    updateKindOf(request) ?? 'main',
   );
   sendEntry(context, request, created ? 201 : 200, entry);
 };

@@ -44,7 +44,7 @@ async function startOf(
   const store = storeOf(request);
   const wanted = query.resourceVersion === '' ? undefined : parseResourceVersion(query.resourceVersion);
   if (wanted === undefined) await feed.waitUntilFresh();
-  else if (wanted > feed.revision) await feed.waitFor(wanted);
+  else if (wanted > feed.revision && query.sendInitialEvents) await feed.waitFor(wanted);
   const initial = query.sendInitialEvents ?? !wanted;
   const revision = store.cache.revision;
   if (initial) return { revision, initial: candidatesOf(store, selectionOf(request)) };

@@ -1,4 +1,4 @@
-import { invalidError, notSupported, invalid, tooLong } from '@tinkernetes/apimachinery';
+import { forbidden, invalid, invalidError, notSupported, required, tooLong } from '@tinkernetes/apimachinery';
 import type { FieldError } from '../contracts';
 import type { ResourceRequest } from './context';
 
@@ -53,4 +53,18 @@ function fieldManagerErrors(value: string): FieldError[] {
 /** `kubectl/v1.35.0 (linux/amd64) …` → `kubectl`. */
 export function defaultFieldManager(userAgent: string | undefined): string {
   return (userAgent ?? '').split('/')[0]?.slice(0, maxFieldManager) ?? '';
+}
+
+/** As `writeQuery`, with the rules that only patches have. */
+export function patchQuery(request: ResourceRequest, { apply }: { apply: boolean }): WriteQuery {
+  const query = writeQuery(request, 'PatchOptions');
+  const errors: FieldError[] = [];
+  if (apply && query.explicitFieldManager === '') {
+    errors.push(required('fieldManager', 'is required for apply patch'));
+  }
+  if (!apply && query.force !== undefined) {
+    errors.push(forbidden('force', 'may not be specified for non-apply patch'));
+  }
+  if (errors.length) throw invalidError({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', errors);
+  return query;
 }

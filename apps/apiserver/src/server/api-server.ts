@@ -1,8 +1,13 @@
 import type { RunContext } from '@tinkernetes/component-base';
 import type { Storage } from '@tinkernetes/storage';
+import { ClusterIps } from '../allocators/cluster-ips';
+import { IpRange } from '../allocators/ip-range';
+import { NodePorts } from '../allocators/node-ports';
+import { createServiceHooks } from '../allocators/service-hooks';
+import { publishOwnAddress } from '../bootstrap/kubernetes-service';
 import { createBootstrapObjects } from '../bootstrap/bootstrap-objects';
 import { StorageFeed } from '../cacher/storage-feed';
-import type { ServerDependencies, SubresourceHandlers } from '../contracts';
+import type { ServerDependencies, SubresourceHandlers, WriteHooks } from '../contracts';
 import { runMutating, runValidating } from '../endpoints/admission-chain';
 import type { EndpointContext } from '../endpoints/context';
 import { createHttpIO } from '../endpoints/http-io';
@@ -29,6 +34,19 @@ export interface RunningApiServer {
   stop(): Promise<void>;
 }
 
+function serviceHooks(
+  { serviceNodePortRange }: ApiServerOptions,
+  { random, logger }: RunContext,
+  range: IpRange,
+  table: ResourceTable,
+): WriteHooks {
+  return createServiceHooks({
+    ips: new ClusterIps(range, () => table, random),
+    ports: new NodePorts(serviceNodePortRange, () => table, random),
+    logger,
+  });
+}
+
 /** Builds the server on an open storage and starts to serve. */
 export async function startServer(
   options: ApiServerOptions,
@@ -40,8 +58,9 @@ export async function startServer(
   const feed = new StorageFeed(storage, { clock, logger, signal: stopping.signal });
   const table = new ResourceTable();
   const runtime = { storage, feed, clock, random };
-  for (const resource of createBuiltInResources({ runtime, strategies, hooks: writeHooks }))
-    table.add(resource);
+  const serviceRange = new IpRange(options.serviceClusterIpRange);
+  const hooks = new Map([...writeHooks, ['/services', serviceHooks(options, context, serviceRange, table)]]);
+  for (const resource of createBuiltInResources({ runtime, strategies, hooks })) table.add(resource);
   const [tls] = await Promise.all([loadTls(options, clock.now()), feed.start()]);
   await createBootstrapObjects(table);
 
@@ -107,6 +126,13 @@ export async function startServer(
   const handle = createHandler({ context: endpoints, authenticators, serve, signal: stopping.signal });
   https = await startHttpsServer(tls, { host: options.bindAddress, port: options.securePort }, handle);
   const running = https;
+  await publishOwnAddress(table, {
+    address: options.advertiseAddress,
+    port: running.port,
+    clusterIp: serviceRange.at(0),
+    serviceCidr: options.serviceClusterIpRange,
+    now: clock.now(),
+  });
   return {
     port: running.port,
     table,

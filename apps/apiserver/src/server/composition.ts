@@ -1,75 +1,21 @@
-import { readFile } from 'node:fs/promises';
-import type { TLSSocket } from 'node:tls';
 import { loadTableColumns, type KubeObject } from '@tinkernetes/api';
-import type {
-  Authenticator,
-  CreateAdmissionChain,
-  CreateAuthenticators,
-  CreateAuthorizer,
-  CreateSubresourceHandlers,
-  Strategy,
-  WriteHooks,
-} from '../contracts';
+import type { CreateSubresourceHandlers, WriteHooks } from '../contracts';
+import { createProxyHandlers } from '../proxy';
+import { createReviewHandlers } from '../reviews';
+import { createTokenHandlers } from '../tokens';
+export { createAdmissionChain } from '../admission';
+export { createAuthenticators } from '../authentication';
+export { createAuthorizer } from '../authorization';
+export { strategies } from '../registry/strategies';
 import type { ServedResource } from '../registry/generic/served-resource';
 
 /*
  * The one place that says which parts the server is made of. Interim ones stand here until theirs are committed.
  */
 
-/** Client certificates: CN is the user, O are the groups. */
-const clientCertificates: Authenticator = {
-  name: 'x509',
-  authenticate(request): ReturnType<Authenticator['authenticate']> {
-    const socket = request.socket as TLSSocket;
-    if (!socket.authorized) return Promise.resolve(undefined);
-    const { subject } = socket.getPeerCertificate();
-    if (!subject?.CN) return Promise.resolve(undefined);
-    const organizations: unknown = subject.O;
-    const groups = Array.isArray(organizations)
-      ? organizations.map(String)
-      : organizations
-        ? [String(organizations)]
-        : [];
-    return Promise.resolve({ user: { name: String(subject.CN), groups } });
-  },
-};
-
-async function tokenFile(file: string): Promise<Authenticator> {
-  const users = new Map(
-    (await readFile(file, 'utf8'))
-      .split('\n')
-      .filter((line) => line.trim() !== '')
-      .map((line) => {
-        const [token = '', name = '', uid = '', groups = ''] = line.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/);
-        return [token, { name, uid, groups: groups.replace(/"/g, '').split(',').filter(Boolean) }] as const;
-      }),
-  );
-  return {
-    name: 'token-file',
-    authenticate(request) {
-      const token = /^Bearer\s+(.+)$/i.exec(request.headers.authorization ?? '')?.[1];
-      const user = token === undefined ? undefined : users.get(token);
-      return Promise.resolve(user && { user });
-    },
-  };
-}
-
-export const createAuthenticators: CreateAuthenticators = async ({ options }) => [
-  clientCertificates,
-  ...(options.tokenAuthFile ? [await tokenFile(options.tokenAuthFile)] : []),
-];
-
-export const createAuthorizer: CreateAuthorizer = () => ({
-  name: 'masters',
-  authorize: ({ user }) =>
-    user.groups.includes('system:masters')
-      ? { decision: 'allow', reason: '' }
-      : { decision: 'no-opinion', reason: '' },
-});
-
-export const createAdmissionChain: CreateAdmissionChain = () => [];
-export const createSubresourceHandlers: CreateSubresourceHandlers = () => new Map();
-export const strategies: ReadonlyMap<string, Strategy> = new Map();
+/** Handlers of what the generic endpoints don't know. */
+export const createSubresourceHandlers: CreateSubresourceHandlers = (deps) =>
+  new Map([...createReviewHandlers(deps), ...createTokenHandlers(deps), ...createProxyHandlers(deps)]);
 export const writeHooks: ReadonlyMap<string, WriteHooks> = new Map();
 
 export interface TableOptions {

@@ -2,9 +2,37 @@ import type { ApiRequest } from '../contracts';
 import { dispatch } from '../endpoints/dispatch';
 import type { EndpointContext } from '../endpoints/context';
 import { serveDiscovery, type DiscoveryOptions } from '../discovery/handler';
+import { apiGroups } from '../discovery/documents';
+import type { ResourceTable } from '../registry/generic/resource-table';
 import { serveHealth, type HealthCheck } from './health';
 import { PlainNotFound, sendJson, sendText } from './respond';
 import { versionInfo } from './version';
+
+/** What `/` lists. */
+function rootPaths(table: ResourceTable): string[] {
+  const groups = apiGroups(table).flatMap(({ name, versions }) => [
+    `/apis/${name}`,
+    ...versions.map(({ groupVersion }) => `/apis/${groupVersion}`),
+  ]);
+  return [...fixedPaths, ...groups].sort();
+}
+
+const fixedPaths = [
+  '/.well-known/openid-configuration',
+  '/api',
+  '/api/v1',
+  '/apis',
+  '/apis/',
+  '/healthz',
+  '/livez',
+  '/metrics',
+  '/openapi/v2',
+  '/openapi/v3',
+  '/openapi/v3/',
+  '/openid/v1/jwks',
+  '/readyz',
+  '/version',
+];
 
 export interface ServeOptions {
   context: EndpointContext;
@@ -27,6 +55,9 @@ export function createServe({ context, discovery, checks }: ServeOptions) {
         return;
       case '/metrics':
         sendText(request.response, 200, await context.context.metrics.expose());
+        return;
+      case '':
+        sendJson(request.response, 200, { paths: rootPaths(context.table) });
         return;
       default:
         throw new PlainNotFound();

@@ -16,6 +16,7 @@ import type {
   ResourceStore,
   Strategy,
   StrategyContext,
+  SubresourceRules,
   WriteHooks,
   WriteInfo,
 } from '../../contracts';
@@ -66,8 +67,8 @@ export interface UpdateRequest {
 const maxNameAttempts = 8;
 const maxUpdateAttempts = 20;
 
-/** Status-less subresources go through the main strategy, `status` through its own part of it. */
-type UpdateKind = 'main' | 'status';
+/** Whose rules an update follows: the object's own, its status's, or those of another subresource. */
+export type UpdateKind = 'main' | 'status' | SubresourceRules;
 
 /**
  * Creates, updates and reads the objects of one resource: upstream's registry.Store. What is special about a kind is
@@ -261,17 +262,11 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
     let object: KubeObject = { ...wanted, metadata: metadataForUpdate(wanted.metadata, old.metadata) };
     object = this.withDefaults(object);
     if (context.mutate) object = this.withDefaults(await context.mutate(object, old));
-    object =
-      kind === 'status'
-        ? this.prepareStatus(object, old, strategyContext)
-        : this.prepareMain(object, old, strategyContext);
+    object = this.prepare(object, old, kind, strategyContext);
     const begun = kind === 'main' ? await hooks.begin?.(object, old, { dryRun: context.dryRun }) : undefined;
     try {
       if (begun) object = begun.object;
-      const errors =
-        kind === 'status'
-          ? strategy.validateStatusUpdate?.(object, old, strategyContext)
-          : strategy.validateUpdate?.(object, old, strategyContext);
+      const errors = this.rulesOf(kind)?.(object, old, strategyContext);
       this.check(object, errors ?? []);
       this.warn(object, old, context);
       object = trackManagedFields(old, object, context, this.runtime.clock.now());
@@ -300,11 +295,32 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
     if (uid && uid !== old.metadata.uid) checkPreconditions(this.descriptor, old, { uid });
   }
 
+  private prepare(
+    object: KubeObject,
+    old: KubeObject,
+    kind: UpdateKind,
+    context: StrategyContext,
+  ): KubeObject {
+    if (kind === 'main') return this.prepareMain(object, old, context);
+    if (kind === 'status') return this.prepareStatus(object, old, context);
+    return this.counted(kind.prepareForUpdate(object, old, context), old);
+  }
+
+  private rulesOf(kind: UpdateKind): Strategy['validateUpdate'] {
+    if (kind === 'main') return this.strategy.validateUpdate;
+    return kind === 'status' ? this.strategy.validateStatusUpdate : kind.validateUpdate;
+  }
+
   private prepareMain(object: KubeObject, old: KubeObject, context: StrategyContext): KubeObject {
     const { strategy, hasStatus } = this.options;
     let next = hasStatus ? withStatusOf(object, old) : object;
     next = strategy.prepareForUpdate?.(next, old, context) ?? next;
-    if (!(strategy.hasGeneration ?? hasStatus)) return next;
+    return this.counted(next, old);
+  }
+
+  /** With the generation counted up where the spec has changed. */
+  private counted(next: KubeObject, old: KubeObject): KubeObject {
+    if (!(this.strategy.hasGeneration ?? this.options.hasStatus)) return next;
     const generation = old.metadata.generation ?? 0;
     return withGeneration(next, specChanged(next, old) ? generation + 1 : generation);
   }

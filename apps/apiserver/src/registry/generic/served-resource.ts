@@ -1,5 +1,6 @@
 import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
 import type { Strategy, WriteHooks } from '../../contracts';
+import type { ScaleMapping } from '../../endpoints/subresources/scale';
 import type { ObjectCodec } from '../../codec/object-codec';
 import type { GenericStore } from './generic-store';
 
@@ -25,6 +26,8 @@ export interface ServedResource {
   readonly codec: ObjectCodec;
   readonly strategy: Strategy;
   readonly hooks: WriteHooks;
+  /** Where a custom resource keeps its replicas; workloads of the built-in groups need none. */
+  readonly scale?: ScaleMapping;
   readonly custom: boolean;
   /** As discovery shows it for custom resources; built-in ones have theirs in the facts. */
   readonly storageVersionHash?: string;

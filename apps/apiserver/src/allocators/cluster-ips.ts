@@ -1,0 +1,77 @@
+import { IPAddresses, type IPAddress, type KubeObject } from '@tinkernetes/api';
+import { isAlreadyExists, isNotFound } from '@tinkernetes/apimachinery';
+import type { Random } from '@tinkernetes/component-base';
+import type { StoreRegistry } from '../contracts';
+import type { IpRange } from './ip-range';
+
+export class IpAllocationError extends Error {
+  override readonly name = 'IpAllocationError';
+}
+
+/**
+ * Cluster IPs. Each one that is taken is an IPAddress object, so that no two API servers give the same one away.
+ * Source: KEP-1880.
+ */
+export class ClusterIps {
+  constructor(
+    private readonly range: IpRange,
+    private readonly stores: () => StoreRegistry,
+    private readonly random: Random,
+  ) {}
+
+  /** Takes this very address for the Service; throws IpAllocationError. */
+  async take(address: string, service: KubeObject, dryRun: boolean): Promise<void> {
+    if (!this.range.contains(address)) {
+      throw new IpAllocationError(`the provided network does not match the current range`);
+    }
+    if (this.stores().for(IPAddresses).peek(address)) throw alreadyAllocated();
+    if (dryRun) return;
+    try {
+      await this.stores().for(IPAddresses).create(ipAddressOf(address, service));
+    } catch (error) {
+      if (isAlreadyExists(error)) throw alreadyAllocated();
+      throw error;
+    }
+  }
+
+  /** Takes any free address. */
+  async takeNext(service: KubeObject, dryRun: boolean): Promise<string> {
+    const addresses = this.stores().for(IPAddresses);
+    for (const candidate of this.range.candidates(this.random)) {
+      if (addresses.peek(candidate)) continue;
+      try {
+        await this.take(candidate, service, dryRun);
+        return candidate;
+      } catch (error) {
+        if (!(error instanceof IpAllocationError)) throw error;
+      }
+    }
+    throw new IpAllocationError('range is full');
+  }
+
+  async release(address: string): Promise<void> {
+    try {
+      await this.stores().for(IPAddresses).delete(address);
+    } catch (error) {
+      // Released already, or never recorded.
+      if (!isNotFound(error)) throw error;
+    }
+  }
+}
+
+const alreadyAllocated = (): IpAllocationError => new IpAllocationError('provided IP is already allocated');
+
+function ipAddressOf(address: string, { metadata }: KubeObject): IPAddress {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'IPAddress',
+    metadata: {
+      name: address,
+      labels: {
+        'ipaddress.kubernetes.io/ip-family': 'IPv4',
+        'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
+      },
+    },
+    spec: { parentRef: { resource: 'services', namespace: metadata.namespace, name: metadata.name } },
+  };
+}

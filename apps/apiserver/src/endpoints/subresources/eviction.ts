@@ -1,0 +1,157 @@
+import type { DeleteOptions, Eviction, KubeObject, Pod, PodDisruptionBudget } from '@tinkernetes/api';
+import { badRequest, isNotFound, selectorOf, StatusError } from '@tinkernetes/apimachinery';
+import { formatTime } from '@tinkernetes/component-base';
+import { builtInCodec } from '../../codec/object-codec';
+import { deleteObject } from '../../registry/generic/deletion';
+import { sendValue } from '../answer';
+import type { Endpoint, EndpointContext, ResourceRequest } from '../context';
+import { storeOf } from '../context';
+import { readTypedObject } from '../read-object';
+import { writeContext } from '../write-context';
+import { writeQuery } from '../write-options';
+
+const descriptor = { group: 'policy', version: 'v1', kind: 'Eviction' };
+
+/** Upstream asks clients to come back after this long. */
+const retryAfterSeconds = 10;
+
+/**
+ * POST of `pods/{name}/eviction`: a deletion that a PodDisruptionBudget may refuse.
+ * Source: https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/
+ */
+export const eviction: Endpoint = async (context, request) => {
+  const query = writeQuery(request, 'CreateOptions');
+  const given = (await readTypedObject(context, request, {
+    codec: builtInCodec(descriptor),
+    target: 'policy.Eviction',
+    fieldValidation: query.fieldValidation,
+  })) as Eviction & KubeObject;
+  const { name, namespace } = request.info;
+  if (given.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object');
+  const store = storeOf(request);
+  const { object } = await store.entry(name, namespace);
+  const pod = object as Pod;
+  const options: DeleteOptions = given.deleteOptions ?? {};
+  const dryRun = query.dryRun || (options.dryRun ?? []).length > 0;
+  if (!canIgnoreBudgets(pod)) await chargeBudget(context, request, pod, dryRun);
+  const write = writeContext(context, request, { operation: 'DELETE', query: { dryRun, fieldManager: '' } });
+  await deleteObject(store, { name, namespace }, options, write);
+  sendValue(request, 201, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+};
+
+/** Pods that run nothing, or not any more, disrupt nobody. */
+function canIgnoreBudgets({ status, metadata }: Pod): boolean {
+  const phase = status?.phase ?? 'Pending';
+  return (
+    phase === 'Succeeded' ||
+    phase === 'Failed' ||
+    phase === 'Pending' ||
+    metadata.deletionTimestamp !== undefined
+  );
+}
+
+async function chargeBudget(
+  context: EndpointContext,
+  request: ResourceRequest,
+  pod: Pod,
+  dryRun: boolean,
+): Promise<void> {
+  const budgets = budgetsOf(context, pod);
+  if (budgets.length === 0) return;
+  const [budget] = budgets;
+  if (budgets.length > 1 || !budget) {
+    throw new StatusError(
+      'Unknown',
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+    );
+  }
+  const isReady = (pod.status?.conditions ?? []).some(
+    ({ type, status }) => type === 'Ready' && status === 'True',
+  );
+  const { currentHealthy = 0, desiredHealthy = 0 } = budget.status ?? {};
+  const ignoresUnhealthy =
+    !isReady &&
+    (budget.spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow' ||
+      (currentHealthy >= desiredHealthy && desiredHealthy > 0));
+  if (ignoresUnhealthy) return;
+  await charge(context, request, { budget, pod, dryRun });
+}
+
+function budgetsOf({ table }: EndpointContext, pod: Pod): PodDisruptionBudget[] {
+  const store = table.find('policy', 'poddisruptionbudgets');
+  const all = (store?.list(pod.metadata.namespace) ?? []) as PodDisruptionBudget[];
+  return all.filter(({ spec }) => selectorOf(spec?.selector).matches(pod.metadata.labels));
+}
+
+async function charge(
+  { table, clock }: EndpointContext,
+  _request: ResourceRequest,
+  { budget, pod, dryRun }: { budget: PodDisruptionBudget; pod: Pod; dryRun: boolean },
+): Promise<void> {
+  const store = table.find('policy', 'poddisruptionbudgets');
+  const { name, namespace } = budget.metadata;
+  const now = formatTime(clock.now());
+  try {
+    await store?.modify(
+      name,
+      namespace,
+      (current) => charged(current as PodDisruptionBudget, pod.metadata.name, now),
+      { dryRun },
+    );
+  } catch (error) {
+    // The budget went away meanwhile: nothing is left to protect.
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+/** The budget with one disruption less to give; throws 429 when it has none. */
+export function charged(budget: PodDisruptionBudget, podName: string, now: string): PodDisruptionBudget {
+  const { name, generation = 0 } = budget.metadata;
+  const status = budget.status ?? {
+    disruptionsAllowed: 0,
+    currentHealthy: 0,
+    desiredHealthy: 0,
+    expectedPods: 0,
+  };
+  if ((status.observedGeneration ?? 0) < generation) {
+    throw refused(`The disruption budget ${name} is still being processed by the server.`);
+  }
+  const { disruptionsAllowed = 0 } = status;
+  if (disruptionsAllowed < 0) throw refused('pdb disruptions allowed is negative');
+  if (disruptionsAllowed === 0) {
+    throw refused(
+      `The disruption budget ${name} needs ${status.desiredHealthy} healthy pods and has ${status.currentHealthy} currently`,
+    );
+  }
+  const left = disruptionsAllowed - 1;
+  return {
+    ...budget,
+    status: {
+      ...status,
+      disruptionsAllowed: left,
+      disruptedPods: { ...status.disruptedPods, [podName]: now },
+      conditions: left === 0 ? withoutDisruptions(budget, now) : status.conditions,
+    },
+  };
+}
+
+function withoutDisruptions({ status, metadata }: PodDisruptionBudget, now: string) {
+  const type = 'DisruptionAllowed';
+  const others = (status?.conditions ?? []).filter((c) => c.type !== type);
+  return [
+    ...others,
+    {
+      type,
+      status: 'False' as const,
+      observedGeneration: metadata.generation,
+      lastTransitionTime: now,
+      reason: 'InsufficientPods',
+      message: '',
+    },
+  ];
+}
+
+const refused = (message: string): StatusError =>
+  new StatusError('TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
+    details: { causes: [{ reason: 'DisruptionBudget', message }], retryAfterSeconds },
+  });

@@ -1,0 +1,137 @@
+import type { KubeObject, Scale } from '@tinkernetes/api';
+import { badRequest, formatLabelSelector, invalid, invalidError } from '@tinkernetes/apimachinery';
+import { builtInCodec } from '../../codec/object-codec';
+import type { CacheEntry } from '../../cacher/cache-entry';
+import type { ServedResource } from '../../registry/generic/served-resource';
+import { sendValue } from '../answer';
+import type { Endpoint, EndpointContext, ResourceRequest } from '../context';
+import { storeOf } from '../context';
+import { currentEntry } from '../get';
+import { objectInVersion, objectOf } from '../presenter';
+import { patchFunction } from '../patch';
+import { readTypedObject } from '../read-object';
+import { writeContext } from '../write-context';
+import { writeQuery } from '../write-options';
+
+/** Where a kind keeps what its Scale shows. */
+export interface ScaleMapping {
+  replicas(object: KubeObject): number;
+  statusReplicas(object: KubeObject): number;
+  selector(object: KubeObject): string;
+  withReplicas(object: KubeObject, replicas: number): KubeObject;
+}
+
+interface Workload extends KubeObject {
+  spec?: { replicas?: number; selector?: object };
+  status?: { replicas?: number };
+}
+
+/** Deployments, ReplicaSets, StatefulSets and ReplicationControllers. */
+const workloads: ScaleMapping = {
+  replicas: (object: Workload) => object.spec?.replicas ?? 0,
+  statusReplicas: (object: Workload) => object.status?.replicas ?? 0,
+  selector: (object: Workload) => {
+    const selector = object.spec?.selector;
+    if (!selector) return '';
+    return object.kind === 'ReplicationController'
+      ? Object.entries(selector as Record<string, string>)
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([key, value]) => `${key}=${value}`)
+          .join(',')
+      : formatLabelSelector(selector);
+  },
+  withReplicas: (object: Workload, replicas) => ({ ...object, spec: { ...object.spec, replicas } }),
+};
+
+const mappingOf = (resource: ServedResource): ScaleMapping => resource.scale ?? workloads;
+
+const descriptor = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+
+/** The autoscaling/v1 Scale of an object. */
+export function scaleOf(object: KubeObject, mapping: ScaleMapping): Scale {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const replicas = mapping.replicas(object);
+  const selector = mapping.selector(object);
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    spec: replicas === 0 ? {} : { replicas },
+    status: { replicas: mapping.statusReplicas(object), ...(selector ? { selector } : undefined) },
+  };
+}
+
+/** GET, PUT and PATCH of `scale`. */
+export const scale: Endpoint = async (context, request) => {
+  const mapping = mappingOf(request.resource);
+  if (request.info.verb === 'get') {
+    const entry = await currentEntry(context, request);
+    sendValue(request, 200, scaleOf(objectOf(request.resource, entry), mapping));
+    return;
+  }
+  const entry =
+    request.info.verb === 'update' ? await put(context, request) : await patched(context, request);
+  sendValue(request, 200, scaleOf(objectOf(request.resource, entry), mapping));
+};
+
+async function put(context: EndpointContext, request: ResourceRequest): Promise<CacheEntry> {
+  const query = writeQuery(request, 'UpdateOptions');
+  const given = (await readTypedObject(context, request, {
+    codec: builtInCodec(descriptor),
+    target: 'autoscaling.Scale',
+    fieldValidation: query.fieldValidation,
+  })) as Scale & KubeObject;
+  const { name } = request.info;
+  if (given.metadata.name !== name) {
+    throw badRequest(
+      `the name of the object (${given.metadata.name}) does not match the name on the URL (${name})`,
+    );
+  }
+  return await write(context, request, query, () => given);
+}
+
+async function patched(context: EndpointContext, request: ResourceRequest): Promise<CacheEntry> {
+  const query = writeQuery(request, 'PatchOptions');
+  const apply = await patchFunction(context, request, 'io.k8s.api.autoscaling.v1.Scale');
+  const codec = builtInCodec(descriptor);
+  return await write(
+    context,
+    request,
+    query,
+    (current) => codec.decode(apply(current)).object as Scale & KubeObject,
+  );
+}
+
+async function write(
+  context: EndpointContext,
+  request: ResourceRequest,
+  query: ReturnType<typeof writeQuery>,
+  change: (current: Scale) => Scale & KubeObject,
+): Promise<CacheEntry> {
+  const { resource, info } = request;
+  const mapping = mappingOf(resource);
+  const { entry } = await storeOf(request).updateObject(
+    {
+      name: info.name,
+      namespace: info.namespace,
+      change: (current) => {
+        const live = objectInVersion(resource, current);
+        const wanted = change(scaleOf(live, mapping));
+        check(wanted, info.name);
+        const next = mapping.withReplicas(live, wanted.spec?.replicas ?? 0);
+        const { resourceVersion, uid } = wanted.metadata;
+        return { ...next, metadata: { ...next.metadata, resourceVersion, uid: uid ?? next.metadata.uid } };
+      },
+    },
+    writeContext(context, request, { operation: 'UPDATE', query }),
+  );
+  return entry;
+}
+
+function check(wanted: Scale, name: string): void {
+  const replicas = wanted.spec?.replicas ?? 0;
+  if (replicas >= 0) return;
+  throw invalidError(descriptor, name, [
+    invalid('spec.replicas', replicas, 'must be greater than or equal to 0'),
+  ]);
+}
