@@ -274,7 +274,7 @@ export class NodeAgent {
       this.statuses.stop();
       this.probes.stop();
       this.reporter.stop();
-      await Promise.all([pleg, this.informers.stopped(), this.health.settled()]);
+      await Promise.all([pleg, this.informers.stopped(), this.health.settled(), this.workers.stopped()]);
     }
   }
 
@@ -293,7 +293,7 @@ export class NodeAgent {
   private watchPods(): void {
     this.podInformer.addEventHandler({
       added: (pod) => this.onPodAdded(pod),
-      updated: (_old, pod) => this.onPodUpdated(pod),
+      updated: (old, pod) => this.onPodUpdated(old, pod),
       deleted: (pod) => this.onPodRemoved(pod),
     });
   }
@@ -330,11 +330,13 @@ export class NodeAgent {
     return isPhaseTerminal(this.statuses.get(uidOf(pod))?.phase);
   }
 
-  private onPodUpdated(pod: Pod): void {
+  private onPodUpdated(old: Pod, pod: Pod): void {
     const uid = uidOf(pod);
     this.pods.set(uid, pod);
-    if (this.workers.state(uid) === 'finished') this.afterFinish(pod);
-    else this.workers.update(pod);
+    // A finished Pod that is now being deleted has nothing to end any more.
+    if (this.workers.state(uid) === 'finished') this.statuses.touch(pod);
+    else if (concernsNode(old, pod)) this.workers.update(pod);
+    else this.workers.refresh(pod);
   }
 
   private onPodRemoved(pod: Pod): void {
@@ -361,11 +363,6 @@ export class NodeAgent {
     }
     this.workers.forget(uid);
     this.release(pod);
-  }
-
-  /** A finished Pod that is now being deleted: what was kept of it for its logs goes, then the API object. */
-  private afterFinish(pod: Pod): void {
-    this.statuses.touch(pod);
   }
 
   private release(pod: Pod): void {
@@ -407,6 +404,20 @@ export class NodeAgent {
       });
     }
   }
+}
+
+/** Whether there may be something to do: most changes are the node's own status reports coming back. */
+function concernsNode(old: Pod, pod: Pod): boolean {
+  const relevant = ({ spec, metadata, status }: Pod) =>
+    JSON.stringify([
+      spec,
+      metadata.labels,
+      metadata.annotations,
+      metadata.deletionTimestamp,
+      metadata.deletionGracePeriodSeconds,
+      spec.readinessGates?.map((g) => status?.conditions?.find((c) => c.type === g.conditionType)?.status),
+    ]);
+  return relevant(old) !== relevant(pod);
 }
 
 /** Enough of a Pod to end its containers. */

@@ -2,6 +2,7 @@ import { createClient } from '@tinkernetes/client';
 import type { Run, RunContext } from '@tinkernetes/component-base';
 import { createImageClient, createRuntimeClient } from '@tinkernetes/cri';
 import { createVnetClient, hostDialer, type VnetClient } from '@tinkernetes/vnet';
+import { setMaxListeners } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { ensureIdentity, rotateIdentity, type NodeIdentity } from './bootstrap/client-certificate';
 import { describeMachine } from './node/machine';
@@ -22,6 +23,8 @@ export const run: Run<Options> = async (options, context) => {
   while (!context.signal.aborted) {
     const session = new AbortController();
     const signal = AbortSignal.any([context.signal, session.signal]);
+    // Every watch, stream and sleep of the node listens to it.
+    setMaxListeners(0, signal);
     const ready = (info?: Record<string, unknown>) => {
       if (!announced) context.ready(info);
       announced = true;
@@ -61,9 +64,9 @@ async function rotation(
 async function runNode(options: Options, context: RunContext, { config }: NodeIdentity): Promise<void> {
   const { clock, logger, tracer, signal } = context;
   const client = createClient(config, { clock });
-  const timeouts = { timeoutMs: options.runtimeRequestTimeoutMs };
-  const runtime = createRuntimeClient(options.runtimeEndpoint, timeouts);
-  const images = createImageClient(options.imageEndpoint, timeouts);
+  const calls = { timeoutMs: options.runtimeRequestTimeoutMs, signal };
+  const runtime = createRuntimeClient(options.runtimeEndpoint, calls);
+  const images = createImageClient(options.imageEndpoint, calls);
   const vnet = options.vnetEndpoint ? createVnetClient(options.vnetEndpoint) : undefined;
   const dialer = vnet ?? hostDialer;
   tracer.exportTo(async (steps) => {
@@ -76,9 +79,16 @@ async function runNode(options: Options, context: RunContext, { config }: NodeId
       overlayOf(vnet),
     ]);
     logger.info({ runtime: version.runtimeName, version: version.runtimeVersion }, 'container runtime found');
-    let agent: NodeAgent | undefined;
-    const server = await startServer({ options, context, client, runtime, dialer, agent: () => agent });
-    agent = new NodeAgent({
+    const current: { agent?: NodeAgent } = {};
+    const server = await startServer({
+      options,
+      context,
+      client,
+      runtime,
+      dialer,
+      agent: () => current.agent,
+    });
+    const agent = new NodeAgent({
       options,
       context,
       client,

@@ -35,6 +35,8 @@ export type ImageClient = CriClient<ImageServiceMethods>;
 export interface CriClientOptions {
   /** Default deadline of unary calls; upstream's --runtime-request-timeout. */
   timeoutMs?: number;
+  /** Ends all calls of the client. */
+  signal?: AbortSignal;
 }
 
 /** upstream's kubelet: 16 MiB messages, reconnects at most every 3 s (pkg/kubelet, cri-client). */
@@ -58,7 +60,7 @@ export function createImageClient(endpoint: string, options: CriClientOptions = 
 function createClient<M extends ServiceMethods<M>>(
   service: 'RuntimeService' | 'ImageService',
   endpoint: string,
-  { timeoutMs = 120_000 }: CriClientOptions,
+  { timeoutMs = 120_000, signal: clientSignal }: CriClientOptions,
 ): CriClient<M> {
   const channel = new Client(endpoint, credentials.createInsecure(), channelOptions);
   const methods: Record<string, unknown> = { close: () => channel.close() };
@@ -71,11 +73,12 @@ function createClient<M extends ServiceMethods<M>>(
               channel.makeServerStreamRequest(path, serialize, deserialize, request, metadataOf(options), {
                 deadline: deadlineOf(options.timeoutMs ?? 0),
               }),
-            options.signal,
+            either(options.signal, clientSignal),
           )
       : (request: object = {}, options: CriCallOptions = {}) =>
           new Promise((resolve, reject) => {
-            if (options.signal?.aborted) return reject(options.signal.reason as Error);
+            const signal = either(options.signal, clientSignal);
+            if (signal?.aborted) return reject(signal.reason as Error);
             const abort = () => call.cancel();
             const call = channel.makeUnaryRequest(
               path,
@@ -85,12 +88,12 @@ function createClient<M extends ServiceMethods<M>>(
               metadataOf(options),
               { deadline: deadlineOf(options.timeoutMs ?? timeoutMs) },
               (error, value) => {
-                options.signal?.removeEventListener('abort', abort);
-                if (error) reject(toCriError(error, options.signal));
+                signal?.removeEventListener('abort', abort);
+                if (error) reject(toCriError(error, signal));
                 else resolve(value);
               },
             );
-            options.signal?.addEventListener('abort', abort, { once: true });
+            signal?.addEventListener('abort', abort, { once: true });
           });
   }
   return methods as CriClient<M>;
@@ -114,6 +117,9 @@ async function* readStream(
     call.cancel();
   }
 }
+
+const either = (a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined =>
+  a && b ? AbortSignal.any([a, b]) : (a ?? b);
 
 function metadataOf({ traceParent, waitForReady }: CriCallOptions): Metadata {
   const metadata = new Metadata({ waitForReady: waitForReady ?? false });

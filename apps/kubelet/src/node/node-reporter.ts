@@ -94,7 +94,8 @@ export class NodeReporter {
     if (registerNode) {
       try {
         this.node = await nodes.create(nodeObject(facts, status), { signal: this.deps.signal });
-        this.remember(status);
+        if (this.node.status?.conditions?.length) this.remember(status);
+        else await this.send(status);
         logger.info({ node: facts.name }, 'node registered');
         if (this.dirty) this.report();
         return;

@@ -45,8 +45,13 @@ export class RuntimeHealth {
   /** Hands the node's Pod range to the runtime, whose CNI configuration waits for it. */
   async setPodCIDR(podCIDR: string): Promise<void> {
     if (this.podCIDR === podCIDR) return;
-    await this.deps.runtime.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr: podCIDR } } });
     this.podCIDR = podCIDR;
+    try {
+      await this.deps.runtime.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr: podCIDR } } });
+    } catch (error) {
+      this.podCIDR = '';
+      throw error;
+    }
     this.deps.logger.info({ podCIDR }, 'pod CIDR handed to the runtime');
     this.check();
   }

@@ -59,7 +59,8 @@ const firstErrorDelayMs = 500;
  */
 export class PodWorkers {
   private readonly workers = new Map<string, Worker>();
-  private stopped = false;
+  private isStopped = false;
+  private readonly active = new Set<Promise<void>>();
 
   constructor(private readonly deps: PodWorkersDeps) {}
 
@@ -74,6 +75,12 @@ export class PodWorkers {
       this.end(worker, {});
     }
     this.wake(worker);
+  }
+
+  /** A newer version of a Pod, in which nothing has changed that asks for a sync. */
+  refresh(pod: Pod): void {
+    const worker = this.workers.get(uidOf(pod));
+    if (worker) worker.pod = pod;
   }
 
   /** Ends a Pod for a reason of the node's own. */
@@ -107,11 +114,16 @@ export class PodWorkers {
   }
 
   stop(): void {
-    this.stopped = true;
+    this.isStopped = true;
     for (const worker of this.workers.values()) {
       worker.timer?.cancel();
       worker.termination?.abort(new Error('the kubelet is stopping'));
     }
+  }
+
+  /** Resolves when no step runs any more. */
+  async stopped(): Promise<void> {
+    await Promise.all(this.active);
   }
 
   private workerOf(pod: Pod): Worker {
@@ -138,20 +150,22 @@ export class PodWorkers {
 
   private wake(worker: Worker): void {
     worker.dirty = true;
-    if (worker.running || this.stopped) return;
+    if (worker.running || this.isStopped) return;
     worker.running = true;
     worker.timer?.cancel();
-    void this.run(worker);
+    const run = this.run(worker).finally(() => this.active.delete(run));
+    this.active.add(run);
   }
 
   private async run(worker: Worker): Promise<void> {
     let delay: number | undefined;
-    while (worker.dirty && !this.stopped && worker.state !== 'finished') {
+    while (worker.dirty && !this.isStopped && worker.state !== 'finished') {
       worker.dirty = false;
       try {
         delay = await this.step(worker);
         worker.failures = 0;
       } catch (error) {
+        if (this.isStopped) break;
         if (worker.termination?.signal.aborted) {
           worker.dirty = true;
           continue;
@@ -164,7 +178,7 @@ export class PodWorkers {
       }
     }
     worker.running = false;
-    if (this.stopped || worker.state === 'finished') return;
+    if (this.isStopped || worker.state === 'finished') return;
     const { clock, random, syncFrequencyMs } = this.deps;
     const wait = Math.min(delay ?? Infinity, jitter(random, syncFrequencyMs, 0.5));
     worker.timer = clock.setTimeout(() => this.wake(worker), wait, { unref: true });

@@ -1,0 +1,316 @@
+import {
+  addImageService,
+  addRuntimeService,
+  createCriServer,
+  CriError,
+  listen,
+  type ContainerConfig,
+  type ContainerEventResponse,
+  type ContainerEventType,
+  type ContainerState,
+  type DeepPartial,
+  type ImageHandlers,
+  type PodSandboxConfig,
+  type RuntimeHandlers,
+} from '@tinkernetes/cri';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface FakeContainer {
+  id: string;
+  sandboxId: string;
+  config: ContainerConfig;
+  state: ContainerState;
+  createdAt: number;
+  startedAt: number;
+  finishedAt: number;
+  exitCode: number;
+  logPath: string;
+}
+interface FakeSandbox {
+  id: string;
+  config: PodSandboxConfig;
+  ready: boolean;
+  createdAt: number;
+  ip: string;
+}
+
+/** A CRI server whose containers do nothing until a test says so: it records calls and lets containers exit. */
+export class FakeRuntime {
+  readonly calls: string[] = [];
+  readonly sandboxes = new Map<string, FakeSandbox>();
+  readonly containers = new Map<string, FakeContainer>();
+  readonly images = new Set<string>();
+  /** Images whose pull fails, with the runtime's text. */
+  readonly broken = new Map<string, string>();
+  /** What exec answers, by command. */
+  exec: (container: FakeContainer, command: readonly string[]) => { exitCode: number; stdout?: string } =
+    () => ({ exitCode: 0 });
+  /** Called when a container is asked to stop; its exit code. */
+  onStop: (container: FakeContainer, graceSeconds: number) => number = () => 143;
+  networkReady = false;
+  podCIDR = '';
+  private readonly server = createCriServer();
+  private readonly listeners = new Set<(event: DeepPartial<ContainerEventResponse>) => void>();
+  private serial = 0;
+  private clock = 0;
+
+  constructor(
+    readonly endpoint: string,
+    private readonly options: { events: boolean } = { events: true },
+  ) {
+    addRuntimeService(this.server, this.runtimeHandlers());
+    addImageService(this.server, this.imageHandlers());
+  }
+
+  start(): Promise<void> {
+    return listen(this.server, this.endpoint);
+  }
+
+  stop(): void {
+    this.server.forceShutdown();
+  }
+
+  /** The newest container of that name. */
+  container(name: string): FakeContainer | undefined {
+    return [...this.containers.values()].filter((c) => c.config.metadata?.name === name).at(-1);
+  }
+
+  /** The container's process ends by itself. */
+  exit(name: string, exitCode: number): void {
+    const container = this.container(name);
+    if (!container || container.state !== 'CONTAINER_RUNNING')
+      throw new Error(`container ${name} is not running`);
+    this.end(container, exitCode);
+  }
+
+  private now(): number {
+    // Two things never happen in the same nanosecond.
+    this.clock = Math.max(this.clock + 1000, Date.now() * 1e6);
+    return this.clock;
+  }
+
+  private end(container: FakeContainer, exitCode: number): void {
+    container.state = 'CONTAINER_EXITED';
+    container.exitCode = exitCode;
+    container.finishedAt = this.now();
+    this.emit(container.id, container.sandboxId, 'CONTAINER_STOPPED_EVENT');
+  }
+
+  private emit(containerId: string, sandboxId: string, containerEventType: ContainerEventType): void {
+    const metadata = this.sandboxes.get(sandboxId)?.config.metadata;
+    const event = { containerId, containerEventType, podSandboxStatus: { id: sandboxId, metadata } };
+    for (const listener of this.listeners) listener(event);
+  }
+
+  private statusOf(c: FakeContainer) {
+    return {
+      id: c.id,
+      metadata: c.config.metadata,
+      state: c.state,
+      createdAt: c.createdAt,
+      startedAt: c.startedAt,
+      finishedAt: c.finishedAt,
+      exitCode: c.exitCode,
+      image: c.config.image,
+      imageRef: `sha256:${c.config.image?.image ?? ''}`,
+      imageId: `sha256:${c.config.image?.image ?? ''}`,
+      labels: c.config.labels,
+      annotations: c.config.annotations,
+      mounts: c.config.mounts,
+      logPath: c.logPath,
+    };
+  }
+
+  private runtimeHandlers(): RuntimeHandlers {
+    const find = (id: string): FakeContainer => {
+      const found = this.containers.get(id);
+      if (!found) throw new CriError('NOT_FOUND', `container "${id}" not found`);
+      return found;
+    };
+    const matches = (labels: Record<string, string>, selector: Record<string, string> = {}) =>
+      Object.entries(selector).every(([key, value]) => labels[key] === value);
+    return {
+      version: () => ({
+        version: '0.1.0',
+        runtimeName: 'fake',
+        runtimeVersion: '1.0.0',
+        runtimeApiVersion: 'v1',
+      }),
+      status: () => ({
+        status: {
+          conditions: [
+            { type: 'RuntimeReady', status: true },
+            this.networkReady
+              ? { type: 'NetworkReady', status: true }
+              : {
+                  type: 'NetworkReady',
+                  status: false,
+                  reason: 'NetworkPluginNotReady',
+                  message: 'no podCIDR yet',
+                },
+          ],
+        },
+      }),
+      updateRuntimeConfig: ({ runtimeConfig }) => {
+        this.podCIDR = runtimeConfig?.networkConfig?.podCidr ?? '';
+        this.networkReady = true;
+        return {};
+      },
+      runPodSandbox: async ({ config }) => {
+        if (!config) throw new CriError('INVALID_ARGUMENT', 'no config');
+        const serial = ++this.serial;
+        const id = `sandbox-${serial}`;
+        this.calls.push(`RunPodSandbox ${config.metadata?.name}`);
+        await mkdir(config.logDirectory, { recursive: true });
+        this.sandboxes.set(id, { id, config, ready: true, createdAt: this.now(), ip: `10.244.0.${serial}` });
+        return { podSandboxId: id };
+      },
+      stopPodSandbox: ({ podSandboxId }) => {
+        const sandbox = this.sandboxes.get(podSandboxId);
+        if (sandbox) sandbox.ready = false;
+        for (const c of this.containers.values()) {
+          if (c.sandboxId === podSandboxId && c.state === 'CONTAINER_RUNNING') this.end(c, 137);
+        }
+        this.calls.push(`StopPodSandbox ${sandbox?.config.metadata?.name}`);
+        return {};
+      },
+      removePodSandbox: ({ podSandboxId }) => {
+        this.sandboxes.delete(podSandboxId);
+        return {};
+      },
+      listPodSandbox: ({ filter }) => ({
+        items: [...this.sandboxes.values()]
+          .filter((s) => matches(s.config.labels, filter?.labelSelector))
+          .map((s) => ({
+            id: s.id,
+            metadata: s.config.metadata,
+            labels: s.config.labels,
+            createdAt: s.createdAt,
+            state: s.ready ? ('SANDBOX_READY' as const) : ('SANDBOX_NOTREADY' as const),
+          })),
+      }),
+      podSandboxStatus: ({ podSandboxId }) => {
+        const s = this.sandboxes.get(podSandboxId);
+        if (!s) throw new CriError('NOT_FOUND', 'no such sandbox');
+        const network = s.config.linux?.securityContext?.namespaceOptions?.network ?? 'POD';
+        return {
+          status: {
+            id: s.id,
+            metadata: s.config.metadata,
+            labels: s.config.labels,
+            createdAt: s.createdAt,
+            state: s.ready ? 'SANDBOX_READY' : 'SANDBOX_NOTREADY',
+            network: { ip: network === 'NODE' ? '' : s.ip },
+            linux: { namespaces: { options: { network } } },
+          },
+        };
+      },
+      createContainer: ({ podSandboxId, config }) => {
+        if (!config) throw new CriError('INVALID_ARGUMENT', 'no config');
+        const id = `container-${++this.serial}`;
+        const logPath = join(this.sandboxes.get(podSandboxId)?.config.logDirectory ?? '', config.logPath);
+        this.containers.set(id, {
+          id,
+          sandboxId: podSandboxId,
+          config,
+          state: 'CONTAINER_CREATED',
+          createdAt: this.now(),
+          startedAt: 0,
+          finishedAt: 0,
+          exitCode: 0,
+          logPath,
+        });
+        this.calls.push(`CreateContainer ${config.metadata?.name}`);
+        return { containerId: id };
+      },
+      startContainer: async ({ containerId }) => {
+        const container = find(containerId);
+        if (container.config.command[0] === '/no/such') {
+          container.state = 'CONTAINER_EXITED';
+          container.exitCode = 127;
+          container.finishedAt = this.now();
+          throw new CriError('UNKNOWN', 'exec: "/no/such": no such file or directory');
+        }
+        container.state = 'CONTAINER_RUNNING';
+        container.startedAt = this.now();
+        await mkdir(join(container.logPath, '..'), { recursive: true });
+        await writeFile(container.logPath, '');
+        this.calls.push(`StartContainer ${container.config.metadata?.name}`);
+        this.emit(containerId, container.sandboxId, 'CONTAINER_STARTED_EVENT');
+        return {};
+      },
+      stopContainer: ({ containerId, timeout }) => {
+        const container = find(containerId);
+        this.calls.push(`StopContainer ${container.config.metadata?.name} ${timeout}`);
+        if (container.state === 'CONTAINER_RUNNING') this.end(container, this.onStop(container, timeout));
+        return {};
+      },
+      removeContainer: async ({ containerId }) => {
+        const container = this.containers.get(containerId);
+        this.containers.delete(containerId);
+        if (container) await rm(container.logPath, { force: true });
+        return {};
+      },
+      listContainers: ({ filter }) => ({
+        containers: [...this.containers.values()]
+          .filter((c) => matches(c.config.labels, filter?.labelSelector))
+          .map((c) => ({
+            id: c.id,
+            podSandboxId: c.sandboxId,
+            metadata: c.config.metadata,
+            state: c.state,
+            labels: c.config.labels,
+          })),
+      }),
+      containerStatus: ({ containerId }) => ({ status: this.statusOf(find(containerId)) }),
+      execSync: ({ containerId, cmd }) => {
+        const { exitCode, stdout = '' } = this.exec(find(containerId), cmd);
+        return { exitCode, stdout: Buffer.from(stdout) };
+      },
+      getContainerEvents: this.options.events ? (_request, { signal }) => this.follow(signal) : undefined,
+    };
+  }
+
+  private async *follow(signal: AbortSignal): AsyncGenerator<DeepPartial<ContainerEventResponse>> {
+    const waiting: Array<DeepPartial<ContainerEventResponse>> = [];
+    let wake: () => void = () => undefined;
+    const listener = (event: DeepPartial<ContainerEventResponse>) => {
+      waiting.push(event);
+      wake();
+    };
+    this.listeners.add(listener);
+    signal.addEventListener('abort', () => wake(), { once: true });
+    try {
+      while (!signal.aborted) {
+        for (let next = waiting.shift(); next; next = waiting.shift()) yield next;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          if (waiting.length > 0 || signal.aborted) resolve();
+        });
+      }
+    } finally {
+      this.listeners.delete(listener);
+    }
+  }
+
+  private imageHandlers(): ImageHandlers {
+    return {
+      imageStatus: ({ image }) => {
+        const name = image?.image ?? '';
+        return this.images.has(name) ? { image: { id: `sha256:${name}`, repoTags: [name], size: 1000 } } : {};
+      },
+      pullImage: ({ image }) => {
+        const name = image?.image ?? '';
+        this.calls.push(`PullImage ${name}`);
+        const failure = this.broken.get(name);
+        if (failure) throw new CriError('NOT_FOUND', failure);
+        this.images.add(name);
+        return { imageRef: `sha256:${name}` };
+      },
+      listImages: () => ({
+        images: [...this.images].map((name) => ({ id: name, repoTags: [name], size: 1000 })),
+      }),
+    };
+  }
+}
