@@ -2,6 +2,7 @@ import { UsageError } from '@tinkernetes/component-base';
 import type { AdmissionPlugin, Authorizer, CreateAdmissionChain, ServerDependencies } from '../contracts';
 import { defaultTolerationSeconds } from './default-toleration-seconds';
 import { namespaceLifecycle } from './namespace-lifecycle';
+import { podSecurity } from './pod-security';
 import { priority } from './priority';
 import { serviceAccount } from './service-account';
 import { taintNodesByCondition } from './taint-nodes-by-condition';
@@ -26,6 +27,7 @@ export const plugins: readonly Registration[] = [
   on('NamespaceLifecycle', ({ stores }) => namespaceLifecycle(stores)),
   on('ServiceAccount', ({ stores, context }) => serviceAccount(stores, context)),
   on('TaintNodesByCondition', () => taintNodesByCondition),
+  on('PodSecurity', ({ stores }) => podSecurity(stores)),
   on('Priority', ({ stores }) => priority(stores)),
   on('DefaultTolerationSeconds', () => defaultTolerationSeconds),
 ];
