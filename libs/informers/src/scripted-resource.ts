@@ -1,0 +1,59 @@
+import { ConfigMaps, type ConfigMap } from '@tinkernetes/api';
+import type { ListOptions, ResourceClient, WatchEvent, WatchOptions } from '@tinkernetes/client';
+
+type Step = { event: WatchEvent<ConfigMap> } | { end: true } | { error: unknown };
+
+/** A resource whose lists and watches a test scripts, for tests of the reflector. */
+export class ScriptedResource {
+  readonly lists: ListOptions[] = [];
+  readonly watches: WatchOptions[] = [];
+  /** What the next lists answer; an Error rejects. The last one is kept. */
+  answers: (ConfigMap[] | Error)[] = [[]];
+  version = 1;
+  private steps: Step[] = [];
+  private wake: () => void = () => undefined;
+
+  send(...steps: Step[]): void {
+    this.steps.push(...steps);
+    this.wake();
+  }
+
+  get client(): ResourceClient<ConfigMap> {
+    return {
+      descriptor: ConfigMaps,
+      list: async (options: ListOptions = {}) => {
+        this.lists.push(options);
+        const answer = this.answers.length > 1 ? this.answers.shift() : this.answers[0];
+        if (answer instanceof Error) throw answer;
+        return { metadata: { resourceVersion: String(this.version) }, items: answer ?? [] };
+      },
+      watch: (options: WatchOptions = {}) => this.watch(options),
+    } as Partial<ResourceClient<ConfigMap>> as ResourceClient<ConfigMap>;
+  }
+
+  private async *watch(options: WatchOptions): AsyncIterable<WatchEvent<ConfigMap>> {
+    this.watches.push(options);
+    while (!options.signal?.aborted) {
+      const step = this.steps.shift();
+      if (!step) {
+        await new Promise<void>((resolve) => {
+          this.wake = resolve;
+          options.signal?.addEventListener('abort', () => resolve(), { once: true });
+        });
+      } else if ('event' in step) yield step.event;
+      else if ('error' in step) throw step.error;
+      else return;
+    }
+  }
+}
+
+export const configMap = (
+  name: string,
+  resourceVersion: number,
+  data: Record<string, string> = {},
+): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default', resourceVersion: String(resourceVersion) },
+  data,
+});
