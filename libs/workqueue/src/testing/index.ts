@@ -1,1 +1,1 @@
-export {};
+export { workQueueContract, type WorkQueueContractOptions } from './contract';
