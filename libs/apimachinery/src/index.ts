@@ -22,3 +22,6 @@ export { applyStrategicMergePatch } from './patch/strategic-merge-patch';
 export * from './schema-lookup';
 export * from './validation/go-format';
 export * from './validation/object-meta';
+export { applyConfiguration, trackUpdate } from './managed-fields/field-manager';
+export type { FieldManagement } from './managed-fields/field-manager';
+export { FieldSet } from './managed-fields/field-set';

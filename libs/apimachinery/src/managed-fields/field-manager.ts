@@ -1,0 +1,242 @@
+import type { KubeObject, ManagedFieldsEntry, SchemaFacts } from '@tinkernetes/api';
+import { deepEqual, isObject } from '../deep';
+import { resolveSchema } from '../schema-lookup';
+import { badRequest } from '../status-builders';
+import { StatusError } from '../status-error';
+import { compare } from './compare';
+import type { Comparison } from './compare';
+import { conflictError } from './conflicts';
+import type { Conflict } from './conflicts';
+import { FieldSet } from './field-set';
+import { capUpdaters, decodeManagers, encodeManagers, identityOf, withoutEmpty } from './managers';
+import type { Manager, Managers } from './managers';
+import { merge, removeItems } from './merge';
+import { toFieldSet } from './to-field-set';
+import type { Typed } from './typing';
+import { typeErrors } from './validate-typed';
+
+/** Metadata that nobody owns. */
+const unowned = FieldSet.ofNames([
+  ['apiVersion'],
+  ['kind'],
+  ['metadata'],
+  ...[
+    'name',
+    'namespace',
+    'creationTimestamp',
+    'selfLink',
+    'uid',
+    'clusterName',
+    'generation',
+    'managedFields',
+    'resourceVersion',
+  ].map((name) => ['metadata', name]),
+]);
+
+/** Who writes, what and how. */
+export interface FieldManagement {
+  readonly schemas: SchemaFacts;
+  /** Full name of the kind's schema; undefined where there is none (every field is then known). */
+  readonly schemaName: string | undefined;
+  readonly manager: string;
+  /** The version that the request is in. */
+  readonly apiVersion: string;
+  /** `status`, `scale` …; '' for the object itself. */
+  readonly subresource: string;
+  /** RFC 3339. */
+  readonly now: string;
+  /** Paths that this endpoint leaves as they are (`['status']` for the object itself, `['spec']` for its status). */
+  readonly ignored: ReadonlyArray<readonly string[]>;
+}
+
+const typeOf = ({ schemas, schemaName }: FieldManagement): Typed => ({
+  schema: schemaName === undefined ? undefined : resolveSchema(schemas[schemaName], schemas),
+  schemas,
+});
+
+const withoutManagedFields = (object: KubeObject): KubeObject => {
+  const { managedFields: _managedFields, ...metadata } = object.metadata;
+  return { ...object, metadata };
+};
+
+function withManagers(object: KubeObject, managers: Managers): KubeObject {
+  const managedFields = encodeManagers(managers);
+  const bare = withoutManagedFields(object);
+  return managedFields ? { ...bare, metadata: { ...bare.metadata, managedFields } } : bare;
+}
+
+const isReset = (entries: readonly ManagedFieldsEntry[] | undefined): boolean =>
+  entries?.length === 1 && Object.keys(entries[0] ?? {}).length === 0;
+
+/** The managers that count: those that the write brings, else the live ones. */
+function managersOf(next: KubeObject, live: KubeObject): Managers {
+  const brought = decodeManagers(next.metadata.managedFields);
+  return brought && brought.size > 0 ? brought : (decodeManagers(live.metadata.managedFields) ?? new Map());
+}
+
+const ignoredSet = ({ ignored }: FieldManagement): FieldSet => FieldSet.ofNames(ignored);
+
+function exclude(comparison: Comparison, ignored: FieldSet): Comparison {
+  return {
+    added: comparison.added.recursiveDifference(ignored),
+    modified: comparison.modified.recursiveDifference(ignored),
+    removed: comparison.removed.recursiveDifference(ignored),
+  };
+}
+
+/** Takes changed fields from other managers; returns what was taken from whom. */
+function takeFromOthers(
+  managers: Managers,
+  own: string | undefined,
+  comparison: Comparison,
+): { managers: Managers; conflicts: Conflict[] } {
+  const changed = comparison.modified.union(comparison.added);
+  const conflicts: Conflict[] = [];
+  const left = new Map<string, Manager>();
+  for (const [identity, manager] of managers) {
+    if (identity === own) {
+      left.set(identity, manager);
+      continue;
+    }
+    const taken = manager.fields.intersection(changed);
+    if (!taken.isEmpty) conflicts.push({ manager, fields: taken });
+    left.set(identity, {
+      ...manager,
+      fields: manager.fields.difference(taken).difference(comparison.removed),
+    });
+  }
+  return { managers: left, conflicts };
+}
+
+/**
+ * The new object with its managedFields after a create, update or patch (not apply). `live` is the object before, or
+ * for a create the empty object of the kind. Objects that nobody tracked until now are left untracked.
+ * Source: https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
+ */
+export function trackUpdate(
+  live: KubeObject,
+  next: KubeObject,
+  options: FieldManagement & { isCreate: boolean },
+): KubeObject {
+  if (isReset(next.metadata.managedFields)) return withoutManagedFields(next);
+  const managers = managersOf(next, live);
+  if (managers.size === 0 && !options.isCreate) return withoutManagedFields(next);
+  const type = typeOf(options);
+  const comparison = exclude(
+    compare(withoutManagedFields(live), withoutManagedFields(next), type),
+    ignoredSet(options),
+  );
+  const { managers: others } = takeFromOthers(managers, undefined, comparison);
+  const fields = comparison.modified.union(comparison.added).difference(unowned);
+  const result = new Map(others);
+  if (!fields.isEmpty) {
+    const { manager, apiVersion, subresource, now } = options;
+    const entry: Manager = { manager, operation: 'Update', apiVersion, subresource, time: now, fields };
+    const before = others.get(identityOf(entry));
+    result.set(identityOf(entry), before ? { ...entry, fields: before.fields.union(fields) } : entry);
+  }
+  return withManagers(next, capUpdaters(withoutEmpty(result)));
+}
+
+/** On an untracked object the first apply meets the fields of `before-first-apply`. */
+function claimForPast(live: KubeObject, type: Typed, apiVersion: string): Managers {
+  const fields = toFieldSet(withoutManagedFields(live), type).difference(unowned);
+  const past: Manager = {
+    manager: 'before-first-apply',
+    operation: 'Update',
+    apiVersion,
+    subresource: '',
+    fields,
+  };
+  return fields.isEmpty ? new Map() : new Map([[identityOf(past), past]]);
+}
+
+/**
+ * Server-side apply: the live object with the configuration laid over it, without what the manager applied before and
+ * nobody owns any more. Throws StatusError: 400/500 for configurations that cannot be applied, 409 for conflicts.
+ */
+export function applyConfiguration(
+  live: KubeObject,
+  config: KubeObject,
+  options: FieldManagement & { isCreate: boolean; force: boolean },
+): KubeObject {
+  if (config.metadata?.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
+  const type = typeOf(options);
+  checkTypes(config, type, options);
+  const tracked = decodeManagers(live.metadata.managedFields) ?? new Map<string, Manager>();
+  const isUntracked = tracked.size === 0 && !options.isCreate;
+  const managers: Managers = isUntracked ? claimForPast(live, type, options.apiVersion) : tracked;
+  const current = withoutManagedFields(live);
+  const ignored = ignoredSet(options);
+  const { manager, apiVersion, subresource, now } = options;
+  const entry: Manager = {
+    manager,
+    operation: 'Apply',
+    apiVersion,
+    subresource,
+    fields: toFieldSet(config, type).recursiveDifference(ignored).difference(unowned),
+  };
+  const own = identityOf(entry);
+  const last = managers.get(own);
+  const withOwn = new Map(managers).set(own, { ...entry, ...(last?.time ? { time: last.time } : {}) });
+  const merged = prune(merge(current, config, type), last?.fields, { managers: withOwn, type });
+  const comparison = exclude(compare(current, merged, type), ignored);
+  const { managers: after, conflicts } = takeFromOthers(withOwn, own, comparison);
+  const refused = options.force ? [] : withoutClientSideApply(conflicts, { live, manager, type });
+  if (refused.length > 0) throw conflictError(refused);
+  const isChanged = !deepEqual(current, merged);
+  const result = new Map(after);
+  const kept = result.get(own);
+  if (kept && isChanged) result.set(own, { ...kept, time: now });
+  return withManagers(merged as KubeObject, withoutEmpty(result));
+}
+
+function checkTypes(config: KubeObject, type: Typed, { apiVersion }: FieldManagement): void {
+  const errors = typeErrors(config, type);
+  if (errors.length === 0) return;
+  const slash = apiVersion.indexOf('/');
+  const groupVersion = slash < 0 ? `/${apiVersion}` : apiVersion;
+  const { namespace = '', name = '' } = config.metadata ?? {};
+  const text = errors.length === 1 ? errors[0] : `errors:\n${errors.map((error) => `  ${error}`).join('\n')}`;
+  throw new StatusError(
+    'Unknown',
+    `failed to create typed patch object (${namespace}/${name}; ${groupVersion}, Kind=${config.kind ?? ''}): ${text}`,
+  );
+}
+
+/** Without what was applied last time and is owned by nobody now. */
+function prune(
+  merged: unknown,
+  last: FieldSet | undefined,
+  { managers, type }: { managers: Managers; type: Typed },
+): unknown {
+  if (!last || last.isEmpty) return merged;
+  const owned = [...managers.values()].reduce((set, manager) => set.union(manager.fields), FieldSet.empty);
+  return removeItems(merged, last.withNamedParents().difference(owned.withNamedParents()), type);
+}
+
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Fields that `kubectl apply` had applied from the client are no conflict for `kubectl apply --server-side`. */
+function withoutClientSideApply(
+  conflicts: readonly Conflict[],
+  { live, manager, type }: { live: KubeObject; manager: string; type: Typed },
+): Conflict[] {
+  const text = live.metadata.annotations?.[lastApplied];
+  if (manager !== 'kubectl' || !text) return [...conflicts];
+  const applied = parseObject(text);
+  const allowed = applied ? toFieldSet(applied, type) : FieldSet.empty;
+  return conflicts
+    .map((conflict) => ({ ...conflict, fields: conflict.fields.difference(allowed) }))
+    .filter(({ fields }) => !fields.isEmpty);
+}
+
+function parseObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

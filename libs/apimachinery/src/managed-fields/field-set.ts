@@ -1,0 +1,168 @@
+import { isObject } from '../deep';
+
+/**
+ * A set of field paths, kept as a tree. Path elements are written as in FieldsV1: `f:<name>` for a field,
+ * `k:<keys>` for an element of a list-map, `v:<value>` for an element of a set, `i:<index>` for one of another list.
+ * Immutable. Source: sigs.k8s.io/structured-merge-diff fieldpath.Set.
+ */
+export class FieldSet {
+  static readonly empty = new FieldSet(false, new Map());
+
+  private constructor(
+    /** The path up to here is itself a member. */
+    readonly isMember: boolean,
+    readonly children: ReadonlyMap<string, FieldSet>,
+  ) {}
+
+  static of(isMember: boolean, children: Iterable<readonly [string, FieldSet]> = []): FieldSet {
+    const kept = new Map([...children].filter(([, child]) => !child.isEmpty));
+    return isMember || kept.size > 0 ? new FieldSet(isMember, kept) : FieldSet.empty;
+  }
+
+  static readonly member = new FieldSet(true, new Map());
+
+  /** From plain paths of field names. */
+  static ofNames(paths: ReadonlyArray<readonly string[]>): FieldSet {
+    return paths.reduce<FieldSet>(
+      (set, path) =>
+        set.union(
+          path.reduceRight<FieldSet>(
+            (tail, name) => FieldSet.of(false, [[`f:${name}`, tail]]),
+            FieldSet.member,
+          ),
+        ),
+      FieldSet.empty,
+    );
+  }
+
+  /** From `managedFields[].fieldsV1`. An empty object is a member; so is one with `.`. */
+  static fromJson(json: unknown): FieldSet {
+    if (!isObject(json)) return FieldSet.empty;
+    return FieldSet.of(
+      false,
+      Object.entries(json)
+        .filter(([element]) => element !== '.')
+        .map(([element, child]) => [element, FieldSet.childFromJson(child)] as const),
+    );
+  }
+
+  private static childFromJson(json: unknown): FieldSet {
+    if (!isObject(json) || Object.keys(json).length === 0) return FieldSet.member;
+    const { children } = FieldSet.fromJson(json);
+    return FieldSet.of(Object.hasOwn(json, '.'), children);
+  }
+
+  /** The FieldsV1 form, elements in upstream's order. */
+  toJson(): Record<string, unknown> {
+    const entries = [...this.children].sort(([a], [b]) => compareElements(a, b));
+    return Object.fromEntries(
+      entries.map(([element, child]) => [
+        element,
+        child.isMember && child.children.size > 0 ? { '.': {}, ...child.toJson() } : child.toJson(),
+      ]),
+    );
+  }
+
+  get isEmpty(): boolean {
+    return !this.isMember && this.children.size === 0;
+  }
+
+  union(other: FieldSet): FieldSet {
+    if (other.isEmpty) return this;
+    if (this.isEmpty) return other;
+    const children = new Map(this.children);
+    for (const [element, child] of other.children) {
+      children.set(element, children.get(element)?.union(child) ?? child);
+    }
+    return FieldSet.of(this.isMember || other.isMember, children);
+  }
+
+  /** Without the members of the other set; what lies below them stays. */
+  difference(other: FieldSet): FieldSet {
+    if (other.isEmpty || this.isEmpty) return this;
+    return FieldSet.of(
+      this.isMember && !other.isMember,
+      [...this.children].map(
+        ([element, child]) =>
+          [element, child.difference(other.children.get(element) ?? FieldSet.empty)] as const,
+      ),
+    );
+  }
+
+  /** Without the members of the other set and all that lies below them. */
+  recursiveDifference(other: FieldSet): FieldSet {
+    if (other.isMember) return FieldSet.empty;
+    if (other.isEmpty || this.isEmpty) return this;
+    return FieldSet.of(
+      this.isMember,
+      [...this.children].map(
+        ([element, child]) =>
+          [element, child.recursiveDifference(other.children.get(element) ?? FieldSet.empty)] as const,
+      ),
+    );
+  }
+
+  intersection(other: FieldSet): FieldSet {
+    return FieldSet.of(
+      this.isMember && other.isMember,
+      [...this.children].map(
+        ([element, child]) =>
+          [element, child.intersection(other.children.get(element) ?? FieldSet.empty)] as const,
+      ),
+    );
+  }
+
+  equals(other: FieldSet): boolean {
+    return (
+      this.isMember === other.isMember &&
+      this.children.size === other.children.size &&
+      [...this.children].every(([element, child]) => {
+        const twin = other.children.get(element);
+        return twin !== undefined && child.equals(twin);
+      })
+    );
+  }
+
+  /** With every named field on the way to a member as a member. */
+  withNamedParents(): FieldSet {
+    return FieldSet.of(
+      this.isMember,
+      [...this.children].map(([element, child]) => {
+        const deeper = child.withNamedParents();
+        return [element, element.startsWith('f:') ? FieldSet.of(true, deeper.children) : deeper] as const;
+      }),
+    );
+  }
+
+  /** The paths of all members, as upstream writes them: `.spec.containers[name="a"].image`. */
+  paths(prefix = ''): string[] {
+    const own = this.isMember && prefix !== '' ? [prefix] : [];
+    const entries = [...this.children].sort(([a], [b]) => compareElements(a, b));
+    return [...own, ...entries.flatMap(([element, child]) => child.paths(prefix + formatElement(element)))];
+  }
+}
+
+const rank = (element: string): number => 'fkvi'.indexOf(element.charAt(0));
+
+function compareElements(a: string, b: string): number {
+  const difference = rank(a) - rank(b);
+  return difference !== 0 ? difference : a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** One element in a message: `.name`, `[name="a"]`, `[="x"]`, `[0]`. */
+export function formatElement(element: string): string {
+  const rest = element.slice(2);
+  switch (element.charAt(0)) {
+    case 'f':
+      return `.${rest}`;
+    case 'k': {
+      const keys = JSON.parse(rest) as Record<string, unknown>;
+      const pairs = Object.entries(keys).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
+      return `[${pairs.join(',')}]`;
+    }
+    case 'v':
+      return `[=${rest}]`;
+    default:
+      return `[${rest}]`;
+  }
+}
