@@ -16,6 +16,13 @@ export interface ProbeWorkerDeps {
 }
 
 /**
+ * A program needs a moment after its start until it answers. So that a Pod doesn't wait a whole period for being ready,
+ * readiness and startup probes are tried early; only a success of these tries counts. (Upstream triggers extra runs of
+ * an unsuccessful readiness probe whenever the Pod's status is looked at.)
+ */
+const earlyTriesMs = [50, 150, 400, 1000];
+
+/**
  * Probes one container periodically and applies the thresholds. A failed liveness or startup probe ends it: the
  * container is restarted and gets a new worker. Source: pkg/kubelet/prober/worker.go.
  */
@@ -25,9 +32,11 @@ export class ProbeWorker {
   private last: 'success' | 'failure' | undefined;
   private run = 0;
   private reported: 'success' | 'failure' | undefined;
+  private early: number[];
 
   constructor(private readonly deps: ProbeWorkerDeps) {
     const { probe, clock, startedAt } = deps;
+    this.early = deps.kind === 'liveness' ? [] : [...earlyTriesMs];
     const due = startedAt + (probe.initialDelaySeconds ?? 0) * 1000;
     this.schedule(Math.max(0, due - clock.now()));
   }
@@ -50,6 +59,9 @@ export class ProbeWorker {
       outcome = { result: 'unknown', output: error instanceof Error ? error.message : String(error) };
     }
     if (this.stopped) return;
+    const next = outcome.result === 'success' ? undefined : this.early.shift();
+    if (next !== undefined) return this.schedule(next);
+    this.early = [];
     if (outcome.result !== 'success') onFailure(outcome);
     if (outcome.result !== 'unknown') this.count(outcome.result);
     const decided = this.reported;

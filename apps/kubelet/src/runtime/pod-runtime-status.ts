@@ -68,7 +68,7 @@ export function toRuntimeContainer(status: ContainerStatus, sandboxId: string): 
     exitCode: status.exitCode,
     reason: status.reason,
     message: status.message,
-    image: status.image?.userSpecifiedImage || status.image?.image || '',
+    image: status.image?.image || status.image?.userSpecifiedImage || '',
     imageId: status.imageId || status.imageRef,
     imageRef: status.imageRef,
     hash: status.annotations[annotations.containerHash] ?? '',
