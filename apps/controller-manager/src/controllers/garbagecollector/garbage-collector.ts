@@ -1,5 +1,5 @@
 import type { KubeObject, OwnerReference, ResourceDescriptor } from '@tinkernetes/api';
-import { isConflict, isNotFound } from '@tinkernetes/apimachinery';
+import { isNotFound } from '@tinkernetes/apimachinery';
 import { TerminalError } from '@tinkernetes/controller';
 import type { ControllerContext } from '../../manager/context';
 import {
@@ -11,6 +11,8 @@ import {
 } from './graph';
 import type { ResourceMap } from './resource-map';
 
+const maxAbsent = 5000;
+
 type OwnerState = 'solid' | 'dangling' | 'waiting';
 
 /**
@@ -18,7 +20,7 @@ type OwnerState = 'solid' | 'dangling' | 'waiting';
  * Source: k8s.io/kubernetes/pkg/controller/garbagecollector/garbagecollector.go.
  */
 export class GarbageCollector {
-  /** Owners that were looked up and not found: uids never come back. */
+  /** Owners that were looked up and not found: uids never come back. Emptied when full. */
   private readonly absent = new Set<string>();
 
   constructor(
@@ -111,7 +113,7 @@ export class GarbageCollector {
     if (known && !known.virtual) {
       if (known.namespace && known.namespace !== dependent.namespace)
         return this.reportInvalid(owner, dependent);
-      return known.deletingDependents && owner.blockOwnerDeletion ? 'waiting' : 'solid';
+      return known.deletingDependents ? 'waiting' : 'solid';
     }
     const descriptor = await this.resources.find(owner.apiVersion, owner.kind);
     if (!descriptor) throw new TerminalError(`no resource of kind ${owner.kind} in ${owner.apiVersion}`);
@@ -120,8 +122,9 @@ export class GarbageCollector {
     if (live?.metadata.uid === owner.uid) {
       const isWaiting =
         live.metadata.deletionTimestamp && live.metadata.finalizers?.includes(foregroundFinalizer);
-      return isWaiting && owner.blockOwnerDeletion ? 'waiting' : 'solid';
+      return isWaiting ? 'waiting' : 'solid';
     }
+    if (this.absent.size >= maxAbsent) this.absent.clear();
     this.absent.add(owner.uid);
     return 'dangling';
   }
@@ -153,7 +156,7 @@ export class GarbageCollector {
     await this.context.client
       .for(descriptor)
       .delete(name, { namespace, propagationPolicy, preconditions: { uid, resourceVersion }, trace })
-      .catch(ignoreGone);
+      .catch(ignoreNotFound);
   }
 
   private async withoutOwners(node: GraphNode, uids: readonly string[]): Promise<void> {
@@ -191,9 +194,7 @@ export class GarbageCollector {
     await this.context.client
       .for(descriptor)
       .patch(name, { metadata: { uid, resourceVersion, ...change } }, { type: 'merge', namespace })
-      .catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-      });
+      .catch(ignoreNotFound);
   }
 
   private async descriptorOf(node: GraphNode): Promise<ResourceDescriptor> {
@@ -222,8 +223,6 @@ export class GarbageCollector {
   }
 }
 
-function ignoreGone(error: unknown): void {
-  if (!isNotFound(error) && !isConflict(error)) throw error;
-  // Changed meanwhile: its watch event brings it here again.
-  if (isConflict(error)) throw error;
+function ignoreNotFound(error: unknown): void {
+  if (!isNotFound(error)) throw error;
 }

@@ -14,7 +14,12 @@ export class CidrSet {
     const [address = '', bits = ''] = range.split('/');
     const prefix = Number(bits);
     const octets = address.split('.').map(Number);
-    if (octets.length !== 4 || octets.some((o) => !(o >= 0 && o <= 255)) || !(prefix >= 0 && prefix <= 32)) {
+    if (
+      octets.length !== 4 ||
+      octets.some((o) => !(o >= 0 && o <= 255)) ||
+      !/^\d{1,2}$/.test(bits) ||
+      prefix > 32
+    ) {
       throw new Error(`invalid cluster CIDR ${range}: must be an IPv4 range such as 10.244.0.0/16`);
     }
     if (prefix > maskSize)

@@ -5,8 +5,12 @@ import type { SharedInformer } from '@tinkernetes/informers';
 /** Name of the index by the uid of an object's controller; '' for orphans, by namespace: `orphan/NAMESPACE`. */
 export const controllerUidIndex = 'controllerUid';
 
+const indexed = new WeakSet<object>();
+
 /** Several controllers may ask for it on the same informer. */
 export function indexByControllerUid<T extends KubeObject>(informer: SharedInformer<T>): void {
+  if (indexed.has(informer)) return;
+  indexed.add(informer);
   informer.addIndex(controllerUidIndex, (object) => [
     controllerOf(object)?.uid ?? `orphan/${object.metadata.namespace ?? ''}`,
   ]);

@@ -62,13 +62,11 @@ export async function deletePod(
 ): Promise<void> {
   const { client, recorder } = context;
   try {
-    await client
-      .for(Pods)
-      .delete(pod.metadata.name, {
-        namespace: pod.metadata.namespace,
-        preconditions: { uid: pod.metadata.uid },
-        trace,
-      });
+    await client.for(Pods).delete(pod.metadata.name, {
+      namespace: pod.metadata.namespace,
+      preconditions: { uid: pod.metadata.uid },
+      trace,
+    });
     recorder.event(owner, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
   } catch (error) {
     if (isNotFound(error)) return;
