@@ -1,4 +1,4 @@
-import { realClock, type Clock } from './clock';
+import { realClock, type Clock, type Timer } from './clock';
 import { realRandom, type Random } from './random';
 import type { FinishedStep, StepId, StepOptions, StepTracer } from './tracing';
 
@@ -8,8 +8,10 @@ export interface StepTracerOptions {
   random?: Random;
 }
 
-/** Placeholder wiring until a sink is set: spans wait in memory, at most `maxBuffered`. */
+/** Spans wait in memory until a sink is set and takes them, at most so many; the oldest go first. */
 const maxBuffered = 10_000;
+/** Finished spans are sent together. */
+const sendAfterMs = 100;
 
 export function createStepTracer({
   component,
@@ -18,6 +20,19 @@ export function createStepTracer({
 }: StepTracerOptions): StepTracer {
   let buffer: FinishedStep[] = [];
   let sink: ((steps: readonly FinishedStep[]) => Promise<void>) | undefined;
+  let timer: Timer | undefined;
+  const sendSoon = () => {
+    if (!sink) return;
+    timer ??= clock.setTimeout(
+      () => {
+        timer = undefined;
+        // A batch that was not taken goes with the next one.
+        flush().catch(() => undefined);
+      },
+      sendAfterMs,
+      { unref: true },
+    );
+  };
   const finish = (
     id: StepId,
     o: StepOptions,
@@ -41,12 +56,20 @@ export function createStepTracer({
       attributes: o.attributes ?? {},
       ...extra,
     });
+    sendSoon();
   };
   const flush = async () => {
     if (!sink || buffer.length === 0) return;
+    timer?.cancel();
+    timer = undefined;
     const batch = buffer;
     buffer = [];
-    await sink(batch);
+    try {
+      await sink(batch);
+    } catch (error) {
+      buffer = [...batch, ...buffer].slice(-maxBuffered);
+      throw error;
+    }
   };
   return {
     async step(id, options, work) {
@@ -71,6 +94,7 @@ export function createStepTracer({
     startTrace: () => `00-${random.hex(16)}-${random.hex(8)}-01`,
     exportTo(next) {
       sink = next;
+      if (buffer.length > 0) sendSoon();
     },
     flush,
   };
