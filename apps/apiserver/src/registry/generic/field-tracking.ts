@@ -1,12 +1,44 @@
-import type { KubeObject } from '@tinkernetes/api';
+import type { KubeObject, SchemaFacts } from '@tinkernetes/api';
+import { trackUpdate, type FieldManagement } from '@tinkernetes/apimachinery';
+import { formatTime } from '@tinkernetes/component-base';
 import type { WriteContext } from './write-context';
 
-/** Keeps managedFields current over a write. Until the tracker is there, what the object brings stays. */
+/** What field ownership needs to know of a kind. */
+export interface FieldTyping {
+  readonly schemas: SchemaFacts;
+  readonly schemaName: string;
+  /** The kind without anything set, which a new object is compared with. */
+  readonly empty: KubeObject;
+}
+
+export function fieldManagement(typing: FieldTyping, context: WriteContext, now: number): FieldManagement {
+  const { schemas, schemaName } = typing;
+  return {
+    schemas,
+    schemaName,
+    manager: context.fieldManager,
+    apiVersion: context.apiVersion,
+    subresource: context.subresource,
+    now: formatTime(now),
+    ignored: ignoredPaths(context.subresource),
+  };
+}
+
+/** What a write through an endpoint can't change, so that it doesn't come to own it. */
+function ignoredPaths(subresource: string): readonly (readonly string[])[] {
+  if (subresource === '') return [['status']];
+  return subresource === 'status' ? [['spec']] : [];
+}
+
+/** The new object with its managedFields kept current over a create, update or patch. */
 export function trackManagedFields(
-  _live: KubeObject | undefined,
+  live: KubeObject | undefined,
   next: KubeObject,
-  _context: WriteContext,
-  _now: number,
+  context: WriteContext,
+  now: number,
 ): KubeObject {
-  return next;
+  if (!context.fields || context.fields.isApply) return next;
+  const { typing } = context.fields;
+  const isCreate = live === undefined;
+  return trackUpdate(live ?? typing.empty, next, { ...fieldManagement(typing, context, now), isCreate });
 }

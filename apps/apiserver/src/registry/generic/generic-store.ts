@@ -3,6 +3,7 @@ import {
   alreadyExists,
   conflict,
   generateNameConflict,
+  invalid,
   invalidError,
   notFound,
 } from '@tinkernetes/apimachinery';
@@ -59,6 +60,10 @@ export interface UpdateRequest {
   change(current: KubeObject): KubeObject | Promise<KubeObject>;
   /** For PUT on kinds that may be created so. */
   create?(): KubeObject;
+  /** Creates it whatever the kind's strategy says (apply). */
+  createIfMissing?: boolean;
+  /** Apply creates objects of every kind. */
+  allowCreate?: boolean;
   /** Throws Conflict instead of trying again when somebody else wrote in between. */
   failOnConflict?: boolean;
   preconditions?: { uid?: string; resourceVersion?: string };
@@ -172,10 +177,10 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
 
   private async createOnce(given: KubeObject, context: WriteContext): Promise<Written> {
     const { strategy, hooks, hasStatus } = this.options;
-    let object = this.withDefaults(given);
+    let object = this.track(undefined, this.withDefaults(given), context);
     if (context.mutate) object = this.withDefaults(await context.mutate(object, undefined));
     const strategyContext = this.strategyContext(context);
-    if (hasStatus) object = withoutStatus(object, this.options.codec);
+    if (hasStatus && !strategy.keepsStatusOnCreate) object = withoutStatus(object, this.options.codec);
     object = strategy.prepareForCreate?.(object, strategyContext) ?? object;
     if (strategy.hasGeneration ?? hasStatus) object = withGeneration(object, 1);
     const begun = await hooks.begin?.(object, undefined, { dryRun: context.dryRun });
@@ -183,7 +188,6 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
       if (begun) object = begun.object;
       this.check(object, strategy.validate?.(object, strategyContext) ?? []);
       this.warn(object, undefined, context);
-      object = trackManagedFields(undefined, object, context, this.runtime.clock.now());
       await context.admit?.(object, undefined);
       const key = this.keyOf(object.metadata.name, context.namespace);
       if (context.dryRun) return await this.dryRunCreate(key, object);
@@ -228,7 +232,7 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
       await this.runtime.feed.waitUntilFresh();
       const current = this.cache.get(request.name, request.namespace);
       if (!current) {
-        if (!request.create || !this.options.strategy.allowCreateOnUpdate) {
+        if (!request.create || !(request.allowCreate || this.options.strategy.allowCreateOnUpdate)) {
           throw notFound(this.descriptor, request.name);
         }
         return await this.createObject(request.create(), context);
@@ -260,7 +264,7 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
     const { strategy, hooks } = this.options;
     const strategyContext = this.strategyContext(context);
     let object: KubeObject = { ...wanted, metadata: metadataForUpdate(wanted.metadata, old.metadata) };
-    object = this.withDefaults(object);
+    object = this.track(old, this.withDefaults(object), context);
     if (context.mutate) object = this.withDefaults(await context.mutate(object, old));
     object = this.prepare(object, old, kind, strategyContext);
     const begun = kind === 'main' ? await hooks.begin?.(object, old, { dryRun: context.dryRun }) : undefined;
@@ -269,7 +273,6 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
       const errors = this.rulesOf(kind)?.(object, old, strategyContext);
       this.check(object, errors ?? []);
       this.warn(object, old, context);
-      object = trackManagedFields(old, object, context, this.runtime.clock.now());
       await context.admit?.(object, old);
       return await this.write(current, object, context);
     } catch (error) {
@@ -284,12 +287,9 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
       if (resourceVersion !== old.metadata.resourceVersion)
         throw conflict(this.descriptor, old.metadata.name);
     } else if (kind === 'main' && this.options.strategy.allowUnconditionalUpdate === false) {
-      this.check(wanted, [
-        {
-          reason: 'FieldValueInvalid',
-          field: 'metadata.resourceVersion',
-          message: 'Invalid value: 0: must be specified for an update',
-        },
+      const { group, resource } = this.descriptor;
+      throw invalidError({ group, kind: resource }, wanted.metadata.name, [
+        invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
       ]);
     }
     if (uid && uid !== old.metadata.uid) checkPreconditions(this.descriptor, old, { uid });
@@ -398,6 +398,11 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
       item.trace,
       object && withRevision(object, item.modRevision),
     );
+  }
+
+  /** Ownership counts what the request brought: before admission and before the strategy's own changes. */
+  private track(live: KubeObject | undefined, next: KubeObject, context: WriteContext): KubeObject {
+    return trackManagedFields(live, next, context, { resource: this.options, now: this.runtime.clock.now() });
   }
 
   private withDefaults(object: KubeObject): KubeObject {

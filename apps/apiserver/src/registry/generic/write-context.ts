@@ -1,5 +1,6 @@
 import { apiVersionOf, type KubeObject, type ResourceDescriptor } from '@tinkernetes/api';
 import type { TraceParent } from '@tinkernetes/component-base';
+import type { FieldTyping } from './field-tracking';
 import type { UserInfo, WriteInfo } from '../../contracts';
 
 /** Who writes, and how. */
@@ -12,6 +13,10 @@ export interface WriteContext {
   /** Of the version that the request speaks, for managedFields. */
   readonly apiVersion: string;
   readonly subresource: string;
+  /** Left out: nobody's fields are tracked (the server's own writes). An apply has done it already. */
+  readonly fields?: { readonly typing: FieldTyping; readonly isApply: boolean };
+  /** The change brings managedFields up to date by itself (apply). */
+  readonly managesFields?: boolean;
   warn(message: string): void;
   /** Mutating admission; the object comes back changed. Undefined: the server's own writes, past admission. */
   mutate?(object: KubeObject, old: KubeObject | undefined): Promise<KubeObject>;
