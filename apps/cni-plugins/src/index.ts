@@ -1,0 +1,1 @@
+export { runExecutable } from './run';

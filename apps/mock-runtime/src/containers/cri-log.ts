@@ -1,0 +1,108 @@
+import { close, mkdirSync, openSync, write } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Clock, Logger } from '@tinkernetes/component-base';
+
+export type LogStream = 'stdout' | 'stderr';
+
+/** Longer lines are written in parts (tag P), as containerd does. */
+const maxLine = 16 * 1024;
+
+/**
+ * A container's log file in CRI format: `<RFC 3339 nano> <stream> <P|F> <text>`. Lines that come in one turn of the
+ * event loop are written together.
+ */
+export class CriLog {
+  private fd: number;
+  private queue: string[] = [];
+  private readonly partial: Record<LogStream, string> = { stdout: '', stderr: '' };
+  private writing: Promise<void> | undefined;
+  private lastNanos = 0n;
+  private failed = false;
+
+  constructor(
+    readonly path: string,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {
+    mkdirSync(dirname(path), { recursive: true });
+    this.fd = openSync(path, 'a', 0o640);
+  }
+
+  append(stream: LogStream, data: Buffer): void {
+    const lines = (this.partial[stream] + data.toString('utf8')).split('\n');
+    this.partial[stream] = lines.pop() ?? '';
+    for (const line of lines) this.addLine(stream, line);
+    while (this.partial[stream].length >= maxLine) {
+      this.add(stream, 'P', this.partial[stream].slice(0, maxLine));
+      this.partial[stream] = this.partial[stream].slice(maxLine);
+    }
+    this.schedule();
+  }
+
+  /** After rotation: the next lines go to a new file of the same name (CRI ReopenContainerLog). */
+  async reopen(): Promise<void> {
+    await this.flush();
+    const old = this.fd;
+    this.fd = openSync(this.path, 'a', 0o640);
+    close(old);
+  }
+
+  /** Writes what is left, also a line without its end, and closes the file. */
+  async close(): Promise<void> {
+    for (const stream of ['stdout', 'stderr'] as const) {
+      if (this.partial[stream] !== '') this.addLine(stream, this.partial[stream]);
+      this.partial[stream] = '';
+    }
+    await this.flush();
+    close(this.fd);
+  }
+
+  async flush(): Promise<void> {
+    this.schedule();
+    while (this.writing) await this.writing;
+  }
+
+  private addLine(stream: LogStream, line: string): void {
+    let rest = line;
+    while (rest.length > maxLine) {
+      this.add(stream, 'P', rest.slice(0, maxLine));
+      rest = rest.slice(maxLine);
+    }
+    this.add(stream, 'F', rest);
+  }
+
+  private add(stream: LogStream, tag: 'P' | 'F', text: string): void {
+    this.queue.push(`${this.timestamp()} ${stream} ${tag} ${text}\n`);
+  }
+
+  /** Nanoseconds that never repeat, so that "since" and sorting by time keep the order. */
+  private timestamp(): string {
+    const now = BigInt(Math.floor(this.clock.now() * 1000)) * 1000n;
+    this.lastNanos = now > this.lastNanos ? now : this.lastNanos + 1n;
+    const seconds = Number(this.lastNanos / 1_000_000_000n);
+    const nanos = String(this.lastNanos % 1_000_000_000n).padStart(9, '0');
+    return `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${nanos}Z`;
+  }
+
+  private schedule(): void {
+    if (this.queue.length === 0 || this.writing) return;
+    this.writing = this.drain().finally(() => {
+      this.writing = undefined;
+    });
+  }
+
+  private async drain(): Promise<void> {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    while (this.queue.length > 0) {
+      const text = this.queue.join('');
+      this.queue = [];
+      await new Promise<void>((resolve) => {
+        write(this.fd, text, (error) => {
+          if (error && !this.failed) this.logger.warn({ err: error, path: this.path }, 'container log not written');
+          this.failed = error !== null;
+          resolve();
+        });
+      });
+    }
+  }
+}

@@ -1,0 +1,251 @@
+import { join } from 'node:path';
+import type { Clock, Logger, Random, StepTracer } from '@tinkernetes/component-base';
+import { CriError, type ContainerConfig, type PodSandboxConfig } from '@tinkernetes/cri';
+import type { ImageStore } from '../images/image-store';
+import { ProcessTable } from '../kernel/process-table';
+import type { NodeNetwork } from '../network/node-network';
+import { Container, nanos } from './container';
+import type { ContainerEventType } from '@tinkernetes/cri';
+import type { PodNetwork } from './pod-network';
+import { RecordStore } from './record-store';
+import { hostNetworkOf, type ContainerRecord, type SandboxRecord } from './records';
+
+export interface RuntimeStateOptions {
+  rootDir: string;
+  clock: Clock;
+  random: Random;
+  logger: Logger;
+  tracer: StepTracer;
+  network: NodeNetwork;
+  podNetwork: PodNetwork;
+  images: ImageStore;
+}
+
+export interface RuntimeEvent {
+  type: ContainerEventType;
+  /** A container's or a sandbox's. */
+  id: string;
+  sandboxId: string;
+  createdAt: number;
+}
+
+/** All sandboxes and containers of the node, in memory and on disk. */
+export class RuntimeState {
+  readonly sandboxes = new Map<string, SandboxRecord>();
+  readonly containers = new Map<string, Container>();
+  private readonly sandboxStore: RecordStore<SandboxRecord>;
+  private readonly containerStore: RecordStore<ContainerRecord>;
+  private readonly tables = new Map<string, ProcessTable>();
+  private readonly listeners = new Set<(event: RuntimeEvent) => void>();
+
+  constructor(private readonly options: RuntimeStateOptions) {
+    this.sandboxStore = new RecordStore(join(options.rootDir, 'sandboxes'), options.logger);
+    this.containerStore = new RecordStore(join(options.rootDir, 'containers'), options.logger);
+  }
+
+  /** After a restart: sandboxes are as they were, programs that ran have ended with the runtime. */
+  async load(): Promise<void> {
+    const [sandboxes, containers] = await Promise.all([this.sandboxStore.load(), this.containerStore.load()]);
+    for (const sandbox of sandboxes) this.sandboxes.set(sandbox.id, sandbox);
+    for (const record of containers) {
+      const sandbox = this.sandboxes.get(record.sandboxId);
+      const image = this.options.images.byId(record.imageId);
+      if (!sandbox || !image) {
+        this.containerStore.delete(record.id);
+        continue;
+      }
+      if (record.state === 'CONTAINER_RUNNING') {
+        Object.assign(record, {
+          state: 'CONTAINER_EXITED',
+          exitCode: 255,
+          reason: 'Unknown',
+          finishedAt: nanos(this.options.clock),
+        } satisfies Partial<ContainerRecord>);
+        this.containerStore.save(record);
+      }
+      this.containers.set(record.id, this.makeContainer(record, sandbox, image));
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.containers.values()].map((container) => container.stop(0)));
+    await Promise.all([this.sandboxStore.flush(), this.containerStore.flush()]);
+  }
+
+  onEvent(listener: (event: RuntimeEvent) => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  sandbox(id: string): SandboxRecord {
+    const found = this.sandboxes.get(id) ?? onlyOne(this.sandboxes, id);
+    if (!found)
+      throw new CriError('NOT_FOUND', `an error occurred when try to find sandbox "${id}": not found`);
+    return found;
+  }
+
+  container(id: string): Container {
+    const found = this.containers.get(id) ?? onlyOne(this.containers, id);
+    if (!found)
+      throw new CriError('NOT_FOUND', `an error occurred when try to find container "${id}": not found`);
+    return found;
+  }
+
+  containersOf(sandboxId: string): Container[] {
+    return [...this.containers.values()].filter((c) => c.record.sandboxId === sandboxId);
+  }
+
+  async runSandbox(config: PodSandboxConfig, runtimeHandler: string, traceParent: string | undefined): Promise<string> {
+    const { random, clock, podNetwork, logger } = this.options;
+    if (!config.metadata) throw new CriError('INVALID_ARGUMENT', 'sandbox config must include metadata');
+    if (runtimeHandler !== '' && runtimeHandler !== 'mock')
+      throw new CriError('UNKNOWN', `failed to get sandbox runtime: no runtime for "${runtimeHandler}" is configured`);
+    const existing = [...this.sandboxes.values()].find((s) => sameName(s.config, config));
+    if (existing)
+      throw new CriError('UNKNOWN', `failed to reserve sandbox name "${nameOf(config)}": name "${nameOf(config)}" is reserved for "${existing.id}"`);
+    const id = random.hex(32);
+    const record: SandboxRecord = {
+      id,
+      config,
+      runtimeHandler,
+      createdAt: nanos(clock),
+      state: 'SANDBOX_READY',
+      netns: '',
+      ips: [],
+    };
+    this.sandboxes.set(id, record);
+    try {
+      if (hostNetworkOf(config)) record.ips = [];
+      else Object.assign(record, await podNetwork.setUp(id, config, traceParent));
+    } catch (error) {
+      this.sandboxes.delete(id);
+      const message = error instanceof Error ? error.message : String(error);
+      throw new CriError('UNKNOWN', `failed to setup network for sandbox "${id}": ${message}`, { cause: error });
+    }
+    this.sandboxStore.save(record);
+    logger.info({ pod: `${config.metadata.namespace}/${config.metadata.name}`, sandbox: id, ips: record.ips }, 'sandbox runs');
+    this.emit('CONTAINER_CREATED_EVENT', id, id);
+    this.emit('CONTAINER_STARTED_EVENT', id, id);
+    return id;
+  }
+
+  async stopSandbox(id: string): Promise<void> {
+    const record = this.sandbox(id);
+    await Promise.all(this.containersOf(record.id).map((container) => container.stop(0)));
+    if (record.netns !== '') await this.options.podNetwork.tearDown(record.id, record.config, record.netns);
+    if (record.state === 'SANDBOX_NOTREADY') return;
+    record.state = 'SANDBOX_NOTREADY';
+    this.tables.delete(record.id);
+    this.sandboxStore.save(record);
+    this.emit('CONTAINER_STOPPED_EVENT', record.id, record.id);
+  }
+
+  async removeSandbox(id: string): Promise<void> {
+    const record = this.sandboxes.get(id);
+    if (!record) return;
+    await this.stopSandbox(id);
+    for (const container of this.containersOf(id)) await this.removeContainer(container.record.id);
+    this.sandboxes.delete(id);
+    this.sandboxStore.delete(id);
+    this.emit('CONTAINER_DELETED_EVENT', id, id);
+  }
+
+  createContainer(sandboxId: string, config: ContainerConfig): string {
+    const sandbox = this.sandbox(sandboxId);
+    if (sandbox.state !== 'SANDBOX_READY')
+      throw new CriError('UNKNOWN', `sandbox container "${sandbox.id}" is not running`);
+    const { metadata } = config;
+    if (!metadata) throw new CriError('INVALID_ARGUMENT', 'container config must include metadata');
+    const taken = this.containersOf(sandbox.id).find(
+      ({ record }) => record.config.metadata?.name === metadata.name && record.config.metadata.attempt === metadata.attempt,
+    );
+    if (taken) {
+      const name = `${metadata.name}_${nameOf(sandbox.config)}_${metadata.attempt}`;
+      throw new CriError('UNKNOWN', `failed to reserve container name "${name}": name "${name}" is reserved for "${taken.record.id}"`);
+    }
+    const wanted = config.image?.image ?? '';
+    const image = this.options.images.find(wanted);
+    if (!image) throw new CriError('NOT_FOUND', `failed to resolve image "${wanted}": not found`);
+    const { logDirectory } = sandbox.config;
+    const record: ContainerRecord = {
+      id: this.options.random.hex(32),
+      sandboxId: sandbox.id,
+      config,
+      imageId: image.id,
+      imageRef: image.repoDigests[0] ?? image.id,
+      logPath: logDirectory !== '' && config.logPath !== '' ? join(logDirectory, config.logPath) : '',
+      createdAt: nanos(this.options.clock),
+      startedAt: 0,
+      finishedAt: 0,
+      state: 'CONTAINER_CREATED',
+      exitCode: 0,
+      reason: '',
+      message: '',
+    };
+    this.containers.set(record.id, this.makeContainer(record, sandbox, image));
+    this.containerStore.save(record);
+    this.emit('CONTAINER_CREATED_EVENT', record.id, sandbox.id);
+    return record.id;
+  }
+
+  /** After a change that is no event (resources). */
+  saveContainer(record: ContainerRecord): void {
+    this.containerStore.save(record);
+  }
+
+  async removeContainer(id: string): Promise<void> {
+    const container = this.containers.get(id);
+    if (!container) return;
+    await container.stop(0);
+    this.containers.delete(id);
+    this.containerStore.delete(id);
+    this.emit('CONTAINER_DELETED_EVENT', id, container.record.sandboxId);
+  }
+
+  private makeContainer(record: ContainerRecord, sandbox: SandboxRecord, image: Container['image']): Container {
+    const { clock, random, logger, network } = this.options;
+    return new Container(record, {
+      clock,
+      random,
+      logger,
+      sandbox,
+      image,
+      net: network.namespace(sandbox.netns),
+      table: this.sharedTable(record, sandbox),
+      changed: ({ record: changed }) => {
+        this.containerStore.save(changed);
+        if (changed.state === 'CONTAINER_RUNNING') this.emit('CONTAINER_STARTED_EVENT', changed.id, sandbox.id);
+        if (changed.state === 'CONTAINER_EXITED') this.emit('CONTAINER_STOPPED_EVENT', changed.id, sandbox.id);
+      },
+    });
+  }
+
+  /** shareProcessNamespace: one table for the Pod, whose first process is the sandbox's. */
+  private sharedTable({ config }: ContainerRecord, sandbox: SandboxRecord): ProcessTable | undefined {
+    const mode = config.linux?.securityContext?.namespaceOptions?.pid;
+    if (mode !== 'POD') return undefined;
+    let table = this.tables.get(sandbox.id);
+    if (!table) {
+      table = new ProcessTable();
+      table.reserveFirst();
+      this.tables.set(sandbox.id, table);
+    }
+    return table;
+  }
+
+  private emit(type: ContainerEventType, id: string, sandboxId: string): void {
+    const event = { type, id, sandboxId, createdAt: nanos(this.options.clock) };
+    for (const listener of this.listeners) listener(event);
+  }
+}
+
+function onlyOne<T>(map: ReadonlyMap<string, T>, prefix: string): T | undefined {
+  if (prefix === '') return undefined;
+  const found = [...map].filter(([id]) => id.startsWith(prefix));
+  return found.length === 1 ? found[0]?.[1] : undefined;
+}
+
+const nameOf = ({ metadata }: PodSandboxConfig): string =>
+  `${metadata?.name}_${metadata?.namespace}_${metadata?.uid}_${metadata?.attempt}`;
+
+const sameName = (a: PodSandboxConfig, b: PodSandboxConfig): boolean => nameOf(a) === nameOf(b);

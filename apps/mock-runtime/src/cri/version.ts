@@ -1,0 +1,2 @@
+export const runtimeName = 'tinkernetes';
+export const runtimeVersion = '0.1.0';

@@ -1,0 +1,40 @@
+import type { DirectoryNode } from '../files/nodes';
+import type { SignalName } from '../kernel/signals';
+
+/** What an image says about how it is run (OCI image configuration). */
+export interface ImageConfig {
+  entrypoint?: readonly string[];
+  cmd?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  workingDir?: string;
+  /** `65535`, `nginx`, `65535:65535`. */
+  user?: string;
+  stopSignal?: SignalName;
+  exposedPorts?: readonly number[];
+}
+
+/** An image that the emulated registries hold. */
+export interface ImageDefinition {
+  /** `docker.io/library/nginx`. */
+  repository: string;
+  hasTag(tag: string): boolean;
+  /** Compressed size, bytes. */
+  size: number;
+  config: ImageConfig;
+  /** The image's files; built once, when a container first needs them, and shared. */
+  root(tag: string): DirectoryNode;
+  /** Pulling needs this user name and password (any password when empty). */
+  credentials?: { username: string; password: string };
+}
+
+/** An image in the node's store. */
+export interface StoredImage {
+  /** `sha256:…` of the configuration. */
+  id: string;
+  repoTags: string[];
+  repoDigests: string[];
+  size: number;
+  definition: ImageDefinition;
+  tag: string;
+  pinned: boolean;
+}

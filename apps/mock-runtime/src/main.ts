@@ -1,0 +1,4 @@
+import { runMain } from '@tinkernetes/component-base';
+import { component } from '.';
+
+void runMain(component);

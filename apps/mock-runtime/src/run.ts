@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Run } from '@tinkernetes/component-base';
+import { addImageService, addRuntimeService, createCriServer, listen } from '@tinkernetes/cri';
+import { PodNetwork } from './containers/pod-network';
+import { RuntimeState } from './containers/runtime-state';
+import { imageService } from './cri/image-service';
+import { runtimeService } from './cri/runtime-service';
+import { Stats } from './cri/stats';
+import { StreamingServer } from './cri/streaming-server';
+import { catalogue } from './images/catalogue';
+import { ImageStore } from './images/image-store';
+import { Registry } from './images/registry';
+import { HostAliases } from './network/host-aliases';
+import { NetworkState } from './network/network-state';
+import { NodeNetwork } from './network/node-network';
+import { serveVnet } from './network/vnet-server';
+import type { MockRuntimeOptions } from './options';
+
+/** One node's runtime: its network first, then its images and containers, then the two sockets. */
+export const run: Run<MockRuntimeOptions> = async (options, context) => {
+  const { clock, random, logger, tracer, signal } = context;
+  const { rootDir, nodeName } = options;
+  mkdirSync(rootDir, { recursive: true });
+  const network = new NodeNetwork({
+    nodeName,
+    nodeAddress: options.nodeAddress,
+    overlayBindAddress: options.overlayBindAddress,
+    aliases: new HostAliases(options.hostAliases),
+    clock,
+    random,
+    logger,
+    state: new NetworkState(rootDir, logger),
+  });
+  await network.start();
+  const podNetwork = new PodNetwork({
+    rootDir,
+    confDir: options.cniConfDir,
+    binDir: options.cniBinDir,
+    nodeName,
+    network,
+    random,
+    logger,
+    tracer,
+  });
+  const images = new ImageStore({
+    dir: join(rootDir, 'images'),
+    registry: new Registry(catalogue),
+    clock,
+    logger,
+    genericImages: options.genericImages,
+  });
+  await Promise.all([images.load(), podNetwork.reload()]);
+  const state = new RuntimeState({ rootDir, clock, random, logger, tracer, network, podNetwork, images });
+  await state.load();
+  await podNetwork.collectGarbage([...state.sandboxes.keys()]);
+
+  const stats = new Stats(state, network, { clock, imageDir: rootDir });
+  const streaming = new StreamingServer(state, network, { random, logger });
+  const server = createCriServer();
+  addRuntimeService(server, runtimeService({ state, podNetwork, streaming, stats, clock, tracer, nodeName }));
+  addImageService(server, imageService(images, stats, { tracer, nodeName }));
+  for (const endpoint of [options.listen, options.vnetListen]) makeRoomFor(endpoint);
+  const [vnet] = await Promise.all([serveVnet(network, options.vnetListen), listen(server, options.listen)]);
+  logger.info({ node: nodeName, cri: options.listen, overlay: network.info().overlayEndpoint }, 'runtime serves');
+  context.ready({ overlayEndpoint: network.info().overlayEndpoint });
+
+  if (!signal.aborted) await once(signal, 'abort');
+  server.forceShutdown();
+  vnet.forceShutdown();
+  await streaming.stop();
+  await state.stop();
+  await images.flush();
+  podNetwork.stop();
+  await network.stop();
+};
+
+/** A socket file that a killed runtime left behind is in the way of the next one. */
+function makeRoomFor(endpoint: string): void {
+  const path = endpoint.slice('unix://'.length);
+  mkdirSync(dirname(path), { recursive: true });
+  rmSync(path, { force: true });
+}

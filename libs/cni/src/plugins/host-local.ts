@@ -1,0 +1,163 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CniError, cniErrorCode, cniVersion, type CniResult } from '../types';
+import { definePlugin, type PluginCall } from '../plugin';
+import { firstAddress, formatIPv4, lastAddress, parseIPv4, parseRange } from './ip-range';
+
+interface Range {
+  subnet: string;
+  rangeStart?: string;
+  rangeEnd?: string;
+  gateway?: string;
+}
+
+interface HostLocalConfig {
+  type: string;
+  dataDir?: string;
+  ranges?: Range[][];
+  subnet?: string;
+  rangeStart?: string;
+  rangeEnd?: string;
+  gateway?: string;
+  routes?: { dst: string; gw?: string }[];
+}
+
+const defaultDataDir = '/var/lib/cni/networks';
+
+/**
+ * IPAM from the node's own range; each address is a file named after it, holding its container and interface, so that
+ * allocations survive restarts (containernetworking/plugins, host-local).
+ */
+export const hostLocal = definePlugin({
+  async add(call) {
+    const { config, dir } = open(call);
+    await mkdir(dir, { recursive: true });
+    const ips = [];
+    for (const [index, set] of rangesOf(config).entries()) {
+      ips.push(await allocate({ dir, index, set, owner: ownerOf(call) }));
+    }
+    const result: CniResult = { cniVersion, ips, routes: config.routes ?? [], dns: {} };
+    return result;
+  },
+
+  async del(call) {
+    const { dir } = open(call);
+    const owner = ownerOf(call);
+    await releaseWhere(dir, (holder) => holder === owner);
+  },
+
+  async check(call) {
+    const { dir } = open(call);
+    const owner = ownerOf(call);
+    let found = false;
+    for (const [, holder] of await reservations(dir)) if (holder === owner) found = true;
+    if (!found)
+      throw new CniError(
+        cniErrorCode.internal,
+        `host-local: Failed to find address added by container ${call.containerId}`,
+      );
+  },
+
+  async gc(call) {
+    const { dir } = open(call);
+    const valid = new Set(
+      (call.config['cni.dev/valid-attachments'] ?? []).map((a) => `${a.containerID}\r\n${a.ifname}`),
+    );
+    await releaseWhere(dir, (holder) => !valid.has(holder));
+  },
+});
+
+function open({ config }: PluginCall): { config: HostLocalConfig; dir: string } {
+  const ipam = config.ipam as HostLocalConfig | undefined;
+  if (!ipam) throw new CniError(cniErrorCode.invalidNetworkConfig, 'IPAM config missing \'ipam\' key');
+  return { config: ipam, dir: join(ipam.dataDir ?? defaultDataDir, config.name) };
+}
+
+const ownerOf = ({ containerId, ifname }: PluginCall): string => `${containerId}\r\n${ifname}`;
+
+function rangesOf({ ranges, subnet, rangeStart, rangeEnd, gateway }: HostLocalConfig): Range[][] {
+  if (ranges && ranges.length > 0) return ranges;
+  if (subnet) return [[{ subnet, rangeStart, rangeEnd, gateway }]];
+  throw new CniError(cniErrorCode.invalidNetworkConfig, 'no IP ranges specified');
+}
+
+interface AllocationRequest {
+  dir: string;
+  index: number;
+  set: readonly Range[];
+  owner: string;
+}
+
+async function allocate({ dir, index, set, owner }: AllocationRequest) {
+  const marker = join(dir, `last_reserved_ip.${index}`);
+  const last = parseIPv4(await readOptional(marker));
+  for (const range of set) {
+    const subnet = parseRange(range.subnet);
+    if (!subnet)
+      throw new CniError(cniErrorCode.invalidNetworkConfig, `invalid CIDR address: ${range.subnet}`);
+    const gateway = range.gateway ?? formatIPv4(subnet.base + 1);
+    const first = parseIPv4(range.rangeStart) ?? firstAddress(subnet);
+    const end = parseIPv4(range.rangeEnd) ?? lastAddress(subnet);
+    const count = end - first + 1;
+    const start = last !== undefined && last >= first && last < end ? last + 1 : first;
+    for (let step = 0; step < count; step++) {
+      const address = formatIPv4(first + ((start - first + step) % count));
+      if (address === gateway || !(await reserve(join(dir, address), owner))) continue;
+      await writeFile(marker, address);
+      return { address: `${address}/${subnet.prefix}`, gateway };
+    }
+  }
+  const names = set.map((r) => {
+    const subnet = parseRange(r.subnet);
+    return subnet ? `${formatIPv4(firstAddress(subnet))}-${formatIPv4(lastAddress(subnet))}` : r.subnet;
+  });
+  throw new CniError(
+    cniErrorCode.internal,
+    `failed to allocate for range ${index}: no IP addresses available in range set: ${names.join(',')}`,
+  );
+}
+
+/** The file's creation is the reservation: two processes never get the same address. */
+async function reserve(file: string, owner: string): Promise<boolean> {
+  try {
+    await writeFile(file, owner, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (isCode(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+async function reservations(dir: string): Promise<[file: string, holder: string][]> {
+  let names: string[];
+  try {
+    names = await readdir(dir);
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+  const addresses = names.filter((name) => parseIPv4(name) !== undefined);
+  return Promise.all(
+    addresses.map(async (name): Promise<[string, string]> => {
+      const file = join(dir, name);
+      return [file, (await readOptional(file)) ?? ''];
+    }),
+  );
+}
+
+async function releaseWhere(dir: string, matches: (holder: string) => boolean): Promise<void> {
+  for (const [file, holder] of await reservations(dir)) if (matches(holder)) await rm(file, { force: true });
+}
+
+async function readOptional(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
