@@ -1,4 +1,5 @@
 import { loadProtobufFields, loadSchemas, type OpenAPISchema } from '@tinkernetes/api';
+import { deepFreeze } from '@tinkernetes/apimachinery';
 import { alwaysStructs, nullLists, omittedZeros, pointerStrings, pointerStructs } from './go-types';
 import { scalarDecoders } from './scalar-decoders';
 
@@ -24,7 +25,7 @@ interface Field {
   /** Whether an empty decoded value is left out. */
   omits(value: unknown): boolean;
   /** What is written when the field is missing; undefined: nothing. */
-  missing: unknown;
+  missing(): unknown;
 }
 
 const decoders = new Map<string, Decode>();
@@ -221,7 +222,8 @@ function compileStruct(schemaName: string, schema: OpenAPISchema): Decode {
       const given = source[field.name];
       if (given !== undefined) known++;
       if (given === undefined || given === null) {
-        if (field.missing !== undefined) out[field.name] = field.missing;
+        const filler = field.missing();
+        if (filler !== undefined) out[field.name] = filler;
         continue;
       }
       state.struct = struct;
@@ -253,12 +255,21 @@ function fieldOf(struct: string, name: string, schema: OpenAPISchema, owner: Ope
     isStruct &&
     (alwaysStructs.has(field) ||
       (kind && (name === 'spec' || name === 'status') && !pointerStructs.has(field)));
+  const decode = compile(schema);
   return {
     name,
-    decode: compile(schema),
+    decode,
     omits: omitRule(field, schema, required),
-    missing: always ? Object.freeze({}) : missingValue(field, schema, required),
+    missing: always ? emptyStruct(decode) : constant(missingValue(field, schema, required)),
   };
+}
+
+const constant = (value: unknown) => (): unknown => value;
+
+/** The struct without anything in it, with the structs that it always has; made once and shared. */
+function emptyStruct(decode: Decode): () => unknown {
+  let empty: unknown;
+  return () => (empty ??= deepFreeze(decode({}, { struct: '', path: [], sawUnknown: false })));
 }
 
 function missingValue(field: string, schema: OpenAPISchema, required: boolean): unknown {

@@ -2,6 +2,7 @@ import { badRequest } from '@tinkernetes/apimachinery';
 import { negotiateObject, sendEntry } from './answer';
 import type { Endpoint } from './context';
 import { storeOf } from './context';
+import { toStorage } from './presenter';
 import { internalTypeOf, readTypedObject } from './read-object';
 import { writeContext } from './write-context';
 import { writeQuery } from './write-options';
@@ -20,7 +21,7 @@ export const create: Endpoint = async (context, request) => {
   });
   checkNamespace(object.metadata.namespace, info.namespace);
   const write = writeContext(context, request, { operation: 'CREATE', query });
-  const { entry } = await storeOf(request).createObject(object, write);
+  const { entry } = await storeOf(request).createObject(toStorage(resource, object), write);
   sendEntry(context, request, 201, entry);
 };
 

@@ -37,6 +37,7 @@ export const unknownResource = (): StatusError =>
 export async function dispatch(context: EndpointContext, request: ApiRequest): Promise<void> {
   const { info } = request;
   const resource = find(context, info);
+  if (resource.deprecationWarning) request.warn(resource.deprecationWarning);
   if (info.subresource) {
     await dispatchSubresource(context, request, resource);
     return;

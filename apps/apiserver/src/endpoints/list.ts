@@ -51,7 +51,7 @@ async function sendJsonList(
   const encoding = jsonEncoding(descriptor);
   const skip = itemOffset(descriptor.kind, apiVersion, resource.custom);
   const traces = wantsTraces(request) ? tracesOf(entries) : undefined;
-  const head = `{"kind":"${resource.listKind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(meta)},${
+  const head = `{"kind":"${resource.listKind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(resource.custom ? { continue: '', ...meta } : meta)},${
     traces ? `"traces":${JSON.stringify(traces)},` : ''
   }"items":[`;
   await writeInChunks(context, request, {

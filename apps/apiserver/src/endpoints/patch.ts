@@ -12,7 +12,7 @@ import { sendEntry, negotiateObject } from './answer';
 import { apply } from './apply';
 import type { Endpoint, EndpointContext, ResourceRequest } from './context';
 import { storeOf } from './context';
-import { objectInVersion } from './presenter';
+import { objectInVersion, toStorage } from './presenter';
 import { checkPatched } from './patch-strictness';
 import { updateKindOf } from './update-kind';
 import { writeContext } from './write-context';
@@ -45,7 +45,7 @@ export const patch: Endpoint = async (context, request) => {
         const patched = change(objectInVersion(resource, current));
         const { object, unknown } = resource.codec.decode(patched);
         checkPatched(request, patched, unknown, query.fieldValidation);
-        return object;
+        return toStorage(resource, object);
       },
     },
     writeContext(context, request, { operation: 'UPDATE', query }),

@@ -23,6 +23,10 @@ export function objectOf(resource: ServedResource, entry: CacheEntry): KubeObjec
   return JSON.parse(entry.bytes(jsonEncoding(resource.descriptor)).toString('utf8')) as KubeObject;
 }
 
+/** A decoded object in the version that is stored. */
+export const toStorage = (resource: ServedResource, object: KubeObject): KubeObject =>
+  resource.toStorage?.(object) ?? object;
+
 /** A decoded object in the resource's version. */
 export function objectInVersion(resource: ServedResource, object: KubeObject): KubeObject {
   const own = apiVersionOf(resource.descriptor);

@@ -24,19 +24,24 @@ export async function readTypedObject(
   const body = await readBody(request.raw, context.options.maxRequestBodyBytes);
   if (format === 'protobuf') throw badRequest('protobuf bodies are not understood');
   const { value, duplicates } = parseBody(body, format, codec.kind);
-  checkType(value, options);
+  checkType(value, options, request.resource.custom);
   const { object, unknown } = codec.decode(value);
   reportStrict([...duplicates.map((d) => `duplicate field "${d}"`), ...unknown], options, request);
   void fieldValidation;
   return object;
 }
 
-function checkType(value: unknown, { codec, target }: ReadOptions): void {
+function checkType(value: unknown, { codec, target }: ReadOptions, custom: boolean): void {
   const given = (value ?? {}) as { kind?: unknown; apiVersion?: unknown };
   const kind = typeof given.kind === 'string' && given.kind ? given.kind : codec.kind;
   const apiVersion =
     typeof given.apiVersion === 'string' && given.apiVersion ? given.apiVersion : codec.apiVersion;
   if (kind === codec.kind && apiVersion === codec.apiVersion) return;
+  if (custom && kind === codec.kind) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${codec.apiVersion})`,
+    );
+  }
   throw wrongType(kind, apiVersion, codec, target);
 }
 

@@ -3,6 +3,7 @@ import { negotiateObject, sendEntry } from './answer';
 import type { Endpoint } from './context';
 import { storeOf } from './context';
 import { checkNamespace } from './create';
+import { toStorage } from './presenter';
 import { internalTypeOf, readTypedObject } from './read-object';
 import { updateKindOf } from './update-kind';
 import { writeContext } from './write-context';
@@ -22,15 +23,13 @@ export const update: Endpoint = async (context, request) => {
   });
   checkNamespace(object.metadata.namespace, info.namespace);
   checkName(object.metadata.name, info.name);
-  const named = object.metadata.name
-    ? object
-    : { ...object, metadata: { ...object.metadata, name: info.name } };
+  const stored = toStorage(resource, object);
   const { entry, created } = await storeOf(request).updateObject(
     {
       name: info.name,
       namespace: info.namespace,
-      change: () => named,
-      create: info.subresource ? undefined : () => named,
+      change: () => stored,
+      create: info.subresource ? undefined : () => stored,
       failOnConflict: Boolean(object.metadata.resourceVersion),
     },
     writeContext(context, request, { operation: 'UPDATE', query }),

@@ -11,13 +11,14 @@ export interface WriteContextOptions {
   options?: Readonly<Record<string, unknown>>;
   /** Kind that admission sees, where it is not the resource's own (Scale, Eviction …). */
   kind?: string;
+  isApply?: boolean;
 }
 
 /** Ties a request to the store's write: who, dry run, admission. */
 export function writeContext(
   context: EndpointContext,
   request: ResourceRequest,
-  { operation, query, options = {}, kind }: WriteContextOptions,
+  { operation, query, options = {}, kind, isApply = false }: WriteContextOptions,
 ): WriteContext {
   const { descriptor } = request.resource;
   const attributes = (
@@ -50,6 +51,7 @@ export function writeContext(
     trace: request.trace,
     apiVersion: apiVersionOf(descriptor),
     subresource: request.info.subresource,
+    fields: { typing: request.resource.typing(), isApply },
     warn: (message) => request.warn(message),
     mutate: (object, old) => runMutating(context.admission, attributes(operationFor(old), object, old)),
     admit: (object, old) => runValidating(context.admission, attributes(operationFor(old), object, old)),

@@ -12,6 +12,7 @@ import { runMutating, runValidating } from '../endpoints/admission-chain';
 import type { EndpointContext } from '../endpoints/context';
 import { createHttpIO } from '../endpoints/http-io';
 import type { ApiServerOptions } from '../options';
+import { DefinitionManager } from '../custom-resources/definition-manager';
 import { createBuiltInResources } from '../registry/generic/built-in-resources';
 import { ResourceTable } from '../registry/generic/resource-table';
 import {
@@ -63,6 +64,8 @@ export async function startServer(
   for (const resource of createBuiltInResources({ runtime, strategies, hooks })) table.add(resource);
   const [tls] = await Promise.all([loadTls(options, clock.now()), feed.start()]);
   await createBootstrapObjects(table);
+  const definitions = new DefinitionManager(table, runtime, logger);
+  const stopDefinitions = definitions.start();
 
   const deps: ServerDependencies = { options, context, stores: table };
   const authenticators = await createAuthenticators(deps);
@@ -139,6 +142,8 @@ export async function startServer(
     async stop() {
       stopping.abort(new Error('the server stops'));
       await running.close();
+      stopDefinitions();
+      await definitions.settled();
       await feed.stopped();
     },
   };

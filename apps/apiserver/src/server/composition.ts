@@ -1,12 +1,14 @@
-import { loadTableColumns, type KubeObject } from '@tinkernetes/api';
-import type { CreateSubresourceHandlers, WriteHooks } from '../contracts';
+import type { KubeObject } from '@tinkernetes/api';
+import type { CreateSubresourceHandlers, Strategy, WriteHooks } from '../contracts';
+import { tableColumns, tableRowCells } from '../printers/table';
 import { createProxyHandlers } from '../proxy';
 import { createReviewHandlers } from '../reviews';
 import { createTokenHandlers } from '../tokens';
 export { createAdmissionChain } from '../admission';
 export { createAuthenticators } from '../authentication';
 export { createAuthorizer } from '../authorization';
-export { strategies } from '../registry/strategies';
+import { definitionStrategy } from '../custom-resources/definition-strategy';
+import { strategies as kindStrategies } from '../registry/strategies';
 import type { ServedResource } from '../registry/generic/served-resource';
 
 /*
@@ -16,6 +18,10 @@ import type { ServedResource } from '../registry/generic/served-resource';
 /** Handlers of what the generic endpoints don't know. */
 export const createSubresourceHandlers: CreateSubresourceHandlers = (deps) =>
   new Map([...createReviewHandlers(deps), ...createTokenHandlers(deps), ...createProxyHandlers(deps)]);
+export const strategies: ReadonlyMap<string, Strategy> = new Map([
+  ...kindStrategies,
+  ['apiextensions.k8s.io/customresourcedefinitions', definitionStrategy as unknown as Strategy],
+]);
 export const writeHooks: ReadonlyMap<string, WriteHooks> = new Map();
 
 export interface TableOptions {
@@ -32,16 +38,14 @@ export function renderTable(
   metadata: object,
   options: TableOptions,
 ): object {
-  const { group, version, resource: plural } = resource.descriptor;
-  const path = group ? `/apis/${group}/${version}/${plural}` : `/api/${version}/${plural}`;
-  const columns = loadTableColumns()[path] ?? [{ name: 'Name', type: 'string', format: 'name', priority: 0 }];
+  const columns = tableColumns(resource.descriptor);
   return {
     kind: 'Table',
     apiVersion: `meta.k8s.io/${options.version}`,
     metadata,
     columnDefinitions: options.noHeaders ? null : columns.map((c) => ({ ...c, description: c.name })),
     rows: objects.map((object) => ({
-      cells: [object.metadata.name, ...(resource.strategy.tableCells?.(object, options.now) ?? [])],
+      cells: tableRowCells(resource.descriptor, resource.strategy, object, options.now),
       object: {
         kind: 'PartialObjectMetadata',
         apiVersion: `meta.k8s.io/${options.version}`,

@@ -1,5 +1,11 @@
 import type { KubeObject, Scale } from '@tinkernetes/api';
-import { badRequest, formatLabelSelector, invalid, invalidError } from '@tinkernetes/apimachinery';
+import {
+  badRequest,
+  formatLabelSelector,
+  invalid,
+  invalidError,
+  type StatusError,
+} from '@tinkernetes/apimachinery';
 import { builtInCodec } from '../../codec/object-codec';
 import type { CacheEntry } from '../../cacher/cache-entry';
 import type { ServedResource } from '../../registry/generic/served-resource';
@@ -7,7 +13,7 @@ import { sendValue } from '../answer';
 import type { Endpoint, EndpointContext, ResourceRequest } from '../context';
 import { storeOf } from '../context';
 import { currentEntry } from '../get';
-import { objectInVersion, objectOf } from '../presenter';
+import { objectInVersion, objectOf, toStorage } from '../presenter';
 import { patchFunction } from '../patch';
 import { readTypedObject } from '../read-object';
 import { writeContext } from '../write-context';
@@ -19,6 +25,8 @@ export interface ScaleMapping {
   statusReplicas(object: KubeObject): number;
   selector(object: KubeObject): string;
   withReplicas(object: KubeObject, replicas: number): KubeObject;
+  /** The answer to a negative number, where it is not the Scale's own. */
+  refuseNegative?(object: KubeObject, replicas: number): StatusError;
 }
 
 interface Workload extends KubeObject {
@@ -117,10 +125,13 @@ async function write(
       change: (current) => {
         const live = objectInVersion(resource, current);
         const wanted = change(scaleOf(live, mapping));
-        check(wanted, info.name);
+        check(wanted, live, mapping);
         const next = mapping.withReplicas(live, wanted.spec?.replicas ?? 0);
         const { resourceVersion, uid } = wanted.metadata;
-        return { ...next, metadata: { ...next.metadata, resourceVersion, uid: uid ?? next.metadata.uid } };
+        return toStorage(resource, {
+          ...next,
+          metadata: { ...next.metadata, resourceVersion, uid: uid ?? next.metadata.uid },
+        });
       },
     },
     writeContext(context, request, { operation: 'UPDATE', query }),
@@ -128,9 +139,11 @@ async function write(
   return entry;
 }
 
-function check(wanted: Scale, name: string): void {
+function check(wanted: Scale, live: KubeObject, mapping: ScaleMapping): void {
   const replicas = wanted.spec?.replicas ?? 0;
   if (replicas >= 0) return;
+  if (mapping.refuseNegative) throw mapping.refuseNegative(live, replicas);
+  const { name } = live.metadata;
   throw invalidError(descriptor, name, [
     invalid('spec.replicas', replicas, 'must be greater than or equal to 0'),
   ]);

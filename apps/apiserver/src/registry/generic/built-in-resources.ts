@@ -1,13 +1,16 @@
 import {
   apiVersionOf,
   loadDiscovery,
+  loadSchemas,
   type APIResourceFact,
   type KubeObject,
   type ResourceDescriptor,
 } from '@tinkernetes/api';
 import type { Strategy, WriteHooks } from '../../contracts';
 import { builtInCodec } from '../../codec/object-codec';
+import type { ObjectCodec } from '../../codec/object-codec';
 import { conversions } from './conversions';
+import type { FieldTyping } from './field-tracking';
 import { GenericStore, type StoreRuntime } from './generic-store';
 import type { ServedResource, ServedSubresource } from './served-resource';
 import { storagePrefix } from './storage-prefix';
@@ -45,6 +48,7 @@ export function createBuiltInResources({ runtime, strategies, hooks }: BuiltInOp
         store = createStore({ descriptor, strategy, runtime, hooks: hooks.get(key) ?? {}, subresources });
         stores.set(storageKey, store);
       }
+      const codec = builtInCodec(descriptor);
       out.push({
         descriptor,
         listKind: `${fact.kind}List`,
@@ -53,7 +57,8 @@ export function createBuiltInResources({ runtime, strategies, hooks }: BuiltInOp
         categories: fact.categories ?? [],
         verbs: new Set(fact.verbs),
         subresources,
-        codec: builtInCodec(descriptor),
+        codec,
+        typing: builtInTyping(codec),
         strategy,
         hooks: hooks.get(key) ?? {},
         custom: false,
@@ -62,6 +67,16 @@ export function createBuiltInResources({ runtime, strategies, hooks }: BuiltInOp
     }
   }
   return out;
+}
+
+function builtInTyping(codec: ObjectCodec): () => FieldTyping {
+  let typing: FieldTyping | undefined;
+  return () =>
+    (typing ??= {
+      schemas: loadSchemas(),
+      schemaName: codec.schemaName ?? '',
+      empty: codec.decode({}).object,
+    });
 }
 
 interface NewStore {

@@ -100,9 +100,14 @@ function withDeletion(
       ...(finalizers.length ? { finalizers: [...finalizers] } : undefined),
     },
   };
+  const { markTerminating } = store.strategy;
+  if (markTerminating) {
+    // Kinds whose end is a process of their own record neither grace nor another generation.
+    const { deletionGracePeriodSeconds: _g, ...rest } = marked.metadata;
+    return markTerminating({ ...marked, metadata: rest });
+  }
   const generation = metadata.generation ?? 0;
-  const counted = first && generation > 0 ? withGeneration(marked, generation + 1) : marked;
-  return store.strategy.markTerminating?.(counted) ?? counted;
+  return first && generation > 0 ? withGeneration(marked, generation + 1) : marked;
 }
 
 /** Finalizers that stand for what should happen to dependents. */

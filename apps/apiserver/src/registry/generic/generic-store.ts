@@ -62,8 +62,6 @@ export interface UpdateRequest {
   create?(): KubeObject;
   /** Creates it whatever the kind's strategy says (apply). */
   createIfMissing?: boolean;
-  /** Apply creates objects of every kind. */
-  allowCreate?: boolean;
   /** Throws Conflict instead of trying again when somebody else wrote in between. */
   failOnConflict?: boolean;
   preconditions?: { uid?: string; resourceVersion?: string };
@@ -232,7 +230,7 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
       await this.runtime.feed.waitUntilFresh();
       const current = this.cache.get(request.name, request.namespace);
       if (!current) {
-        if (!request.create || !(request.allowCreate || this.options.strategy.allowCreateOnUpdate)) {
+        if (!request.create || !(request.createIfMissing || this.strategy.allowCreateOnUpdate)) {
           throw notFound(this.descriptor, request.name);
         }
         return await this.createObject(request.create(), context);
@@ -402,7 +400,7 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
 
   /** Ownership counts what the request brought: before admission and before the strategy's own changes. */
   private track(live: KubeObject | undefined, next: KubeObject, context: WriteContext): KubeObject {
-    return trackManagedFields(live, next, context, { resource: this.options, now: this.runtime.clock.now() });
+    return trackManagedFields(live, next, context, this.runtime.clock.now());
   }
 
   private withDefaults(object: KubeObject): KubeObject {

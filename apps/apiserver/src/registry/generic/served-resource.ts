@@ -1,7 +1,13 @@
-import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
+import type {
+  CustomResourceColumnDefinition,
+  JSONSchemaProps,
+  KubeObject,
+  ResourceDescriptor,
+} from '@tinkernetes/api';
 import type { Strategy, WriteHooks } from '../../contracts';
 import type { ScaleMapping } from '../../endpoints/subresources/scale';
 import type { ObjectCodec } from '../../codec/object-codec';
+import type { FieldTyping } from './field-tracking';
 import type { GenericStore } from './generic-store';
 
 /** A subresource as discovery names it. */
@@ -29,6 +35,15 @@ export interface ServedResource {
   /** Where a custom resource keeps its replicas; workloads of the built-in groups need none. */
   readonly scale?: ScaleMapping;
   readonly custom: boolean;
+  /** For field ownership; made when first needed. */
+  readonly typing: () => FieldTyping;
+  /** A custom resource's additional Table columns and schema. */
+  readonly columns?: readonly CustomResourceColumnDefinition[];
+  readonly schema?: JSONSchemaProps;
+  /** Sent as a warning with every answer. */
+  readonly deprecationWarning?: string;
+  /** To the version that is stored, where this is another. */
+  toStorage?(object: KubeObject): KubeObject;
   /** As discovery shows it for custom resources; built-in ones have theirs in the facts. */
   readonly storageVersionHash?: string;
   /** undefined: nothing is stored (reviews). */

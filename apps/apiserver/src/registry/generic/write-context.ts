@@ -15,8 +15,6 @@ export interface WriteContext {
   readonly subresource: string;
   /** Left out: nobody's fields are tracked (the server's own writes). An apply has done it already. */
   readonly fields?: { readonly typing: FieldTyping; readonly isApply: boolean };
-  /** The change brings managedFields up to date by itself (apply). */
-  readonly managesFields?: boolean;
   warn(message: string): void;
   /** Mutating admission; the object comes back changed. Undefined: the server's own writes, past admission. */
   mutate?(object: KubeObject, old: KubeObject | undefined): Promise<KubeObject>;

@@ -1,0 +1,52 @@
+import type { KubeObject } from '@tinkernetes/api';
+import { badRequest } from '@tinkernetes/apimachinery';
+import type { ObjectCodec } from '../codec/object-codec';
+import { TypeMismatchError } from '../codec/type-decoder';
+import { withDefaults } from './defaults';
+import { prune, pruneMetadata } from './prune';
+import { isRecord, type Schema } from './structural-schema';
+
+export interface CustomKind {
+  group: string;
+  version: string;
+  kind: string;
+}
+
+/** Codec of a custom resource: prunes and defaults by its schema. */
+export function customCodec({ group, version, kind }: CustomKind, schema: Schema): ObjectCodec {
+  const apiVersion = `${group}/${version}`;
+  return {
+    apiVersion,
+    kind,
+    schemaName: undefined,
+    decode(value) {
+      const given = isRecord(value) ? value : {};
+      const unknown: string[] = [];
+      try {
+        const metadata = pruneMetadata(given.metadata ?? {}, 'metadata', unknown) as KubeObject['metadata'];
+        const { apiVersion: _a, kind: _k, metadata: _m, ...rest } = given;
+        const pruned = prune(rest, schema, '', unknown) as Record<string, unknown>;
+        const filled = withDefaults(pruned, schema) as Record<string, unknown>;
+        const object = { apiVersion, kind, metadata: { ...metadata, name: metadata.name ?? '' }, ...filled };
+        return { object: object as KubeObject, unknown: unknown.sort() };
+      } catch (error) {
+        if (!(error instanceof TypeMismatchError)) throw error;
+        throw badRequest(
+          `${kind} in version "${version}" cannot be handled as a ${kind}: ${error.message}`,
+          error,
+        );
+      }
+    },
+  };
+}
+
+/** The same object under another version: only apiVersion changes, then the target's schema prunes it. */
+export function convertByName(
+  object: KubeObject,
+  apiVersion: string,
+  schema: Schema | undefined,
+): KubeObject {
+  const { apiVersion: _a, kind, metadata, ...rest } = object as KubeObject & Record<string, unknown>;
+  const pruned = schema ? (prune(rest, schema, '', []) as object) : rest;
+  return { apiVersion, kind, metadata, ...pruned } as KubeObject;
+}

@@ -1,0 +1,108 @@
+import type { CustomResourceDefinition } from '@tinkernetes/api';
+import { forbidden, invalid, notSupported, required } from '@tinkernetes/apimachinery';
+import type { FieldError } from '../contracts';
+import { patternError } from './patterns';
+import { isRecord, itemsOf, valuesOf, type Schema } from './structural-schema';
+import { validateValue } from './validate-value';
+
+const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
+const listTypes = ['atomic', 'set', 'map'];
+
+/**
+ * What keeps a definition's schemas from being structural. Source:
+ * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
+ */
+export function schemaErrors({ spec }: CustomResourceDefinition): FieldError[] {
+  const single = spec.versions.length === 1;
+  return spec.versions.flatMap((version, i) => {
+    const schema = version.schema?.openAPIV3Schema;
+    if (!schema) return [required(`spec.versions[${i}].schema.openAPIV3Schema`)];
+    const path = single ? 'spec.validation.openAPIV3Schema' : `spec.versions[${i}].schema.openAPIV3Schema`;
+    const root = schema.type === 'object' ? [] : [rootType(schema, path)];
+    return [...root, ...nodeErrors(schema, path)];
+  });
+}
+
+const rootType = (schema: Schema, path: string): FieldError =>
+  schema.type
+    ? invalid(`${path}.type`, schema.type, 'must be object at the root')
+    : required(`${path}.type`, 'must not be empty at the root');
+
+function nodeErrors(schema: Schema, path: string): FieldError[] {
+  const errors = [...typeErrors(schema, path), ...listErrors(schema, path)];
+  const reason = schema.pattern === undefined ? undefined : patternError(schema.pattern);
+  if (reason !== undefined) {
+    errors.push(
+      invalid(`${path}.pattern`, schema.pattern, `must be a valid regular expression, but isn't: ${reason}`),
+    );
+  }
+  if (schema.default !== undefined) errors.push(...defaultErrors(schema, path));
+  if (schema.$ref !== undefined) errors.push(forbidden(`${path}.$ref`, '$ref is not supported'));
+  if (schema.uniqueItems) {
+    errors.push(
+      forbidden(
+        `${path}.uniqueItems`,
+        'uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
+      ),
+    );
+  }
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    errors.push(...childErrors(property, `${path}.properties[${name}]`, 'specified object fields'));
+  }
+  const items = itemsOf(schema);
+  if (items) errors.push(...childErrors(items, `${path}.items`, 'specified array items'));
+  const values = isRecord(schema.additionalProperties) ? valuesOf(schema) : undefined;
+  if (values) {
+    errors.push(...childErrors(values, `${path}.additionalProperties`, 'specified object fields'));
+    if (schema.properties) {
+      errors.push(
+        forbidden(`${path}.additionalProperties`, 'additionalProperties and properties are mutual exclusive'),
+      );
+    }
+  }
+  return errors;
+}
+
+function childErrors(schema: Schema, path: string, what: string): FieldError[] {
+  const untyped =
+    !schema.type && !schema['x-kubernetes-int-or-string'] && !schema['x-kubernetes-preserve-unknown-fields'];
+  const own = untyped ? [required(`${path}.type`, `must not be empty for ${what}`)] : [];
+  return [...own, ...nodeErrors(schema, path)];
+}
+
+function typeErrors(schema: Schema, path: string): FieldError[] {
+  if (!schema.type) return [];
+  if (!types.includes(schema.type)) return [notSupported(`${path}.type`, schema.type, types)];
+  if (schema.type === 'array' && !schema.items) return [required(`${path}.items`, 'must be specified')];
+  return [];
+}
+
+function listErrors(schema: Schema, path: string): FieldError[] {
+  const type = schema['x-kubernetes-list-type'];
+  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
+  const keysPath = `${path}.x-kubernetes-list-map-keys`;
+  if (type === undefined) return [];
+  if (!listTypes.includes(type)) return [notSupported(`${path}.x-kubernetes-list-type`, type, listTypes)];
+  if (schema.type !== 'array') {
+    return [
+      invalid(`${path}.type`, schema.type ?? '', 'must be array if x-kubernetes-list-type is specified'),
+    ];
+  }
+  if (type !== 'map') {
+    return keys.length ? [forbidden(keysPath, 'must not be set if x-kubernetes-list-type is not map')] : [];
+  }
+  if (keys.length === 0) return [required(keysPath, 'must not be empty if x-kubernetes-list-type is map')];
+  const items = itemsOf(schema);
+  return keys.flatMap((key, i) =>
+    items?.properties && Object.hasOwn(items.properties, key)
+      ? []
+      : [invalid(`${keysPath}[${i}]`, key, 'entries must all be names of item properties')],
+  );
+}
+
+function defaultErrors(schema: Schema, path: string): FieldError[] {
+  return validateValue(schema.default, { ...schema, default: undefined }, '').map((error) => ({
+    ...error,
+    field: error.field ? `${path}.default.${error.field}` : `${path}.default`,
+  }));
+}
