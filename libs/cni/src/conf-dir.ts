@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { NetworkConfigList } from './types';
+import { errorCode } from './error-code';
 
 const extensions = ['.conflist', '.conf', '.json'];
 
@@ -18,7 +19,7 @@ export async function configFiles(dir: string): Promise<string[]> {
     const names = await readdir(dir);
     return names.filter((name) => extensions.includes(extname(name))).sort();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (errorCode(error) === 'ENOENT') return [];
     throw error;
   }
 }

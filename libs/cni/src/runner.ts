@@ -11,6 +11,7 @@ import {
   type NetworkConfigList,
   type PluginConfig,
 } from './types';
+import { errorCode } from './error-code';
 
 /** One container's attachment to a network. */
 export interface RuntimeConf {
@@ -140,7 +141,7 @@ export class CniRunner {
     try {
       return (JSON.parse(await readFile(this.cacheFile(list, conf), 'utf8')) as Cached).result;
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      if (errorCode(error) === 'ENOENT') return undefined;
       throw error;
     }
   }

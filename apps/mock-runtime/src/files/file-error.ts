@@ -1,3 +1,4 @@
+import { errorCode } from '../error-code';
 const words = {
   ENOENT: 'No such file or directory',
   EEXIST: 'File exists',
@@ -32,7 +33,7 @@ export class FileError extends Error {
 /** An error of the machine's own file system under a mount, told by the container's path. */
 export function asFileError(error: unknown, path: string): Error {
   if (error instanceof FileError) return error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = errorCode(error) ?? '';
   if (code in words) return new FileError(code as FileErrorCode, path, { cause: error });
   return error instanceof Error ? error : new Error(String(error));
 }

@@ -18,6 +18,7 @@ import type { Clock } from '@tinkernetes/component-base';
 import type { User } from '../kernel/process';
 import { asFileError, FileError } from './file-error';
 import { contentOf, directory, type DirectoryNode, type FsNode } from './nodes';
+import { errorCode } from '../error-code';
 
 /** A directory or file of the machine seen in the container. */
 export interface Mount {
@@ -100,7 +101,7 @@ export class FileSystem {
       lstatSync(at.hostPath);
       return true;
     } catch (error) {
-      if (error instanceof Error && 'code' in error) return false;
+      if (errorCode(error) !== undefined) return false;
       throw error;
     }
   }
@@ -468,7 +469,7 @@ function linkTarget(at: Located): string | undefined {
   try {
     return lstatSync(at.hostPath).isSymbolicLink() ? readlinkSync(at.hostPath) : undefined;
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return undefined;
+    if (errorCode(error) !== undefined) return undefined;
     throw error;
   }
 }
@@ -477,7 +478,7 @@ function isHostFile(path: string): boolean {
   try {
     return lstatSync(path).isFile();
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return false;
+    if (errorCode(error) !== undefined) return false;
     throw error;
   }
 }

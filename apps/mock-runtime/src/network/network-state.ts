@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from '@tinkernetes/component-base';
 import type { AttachRequest, Route, Rule } from '@tinkernetes/vnet';
+import { errorCode } from '../error-code';
 
 export interface SavedNetwork {
   overlayPort: number;
@@ -102,7 +103,7 @@ export class NetworkState {
     try {
       return { ...empty, ...(JSON.parse(await readFile(this.file, 'utf8')) as Partial<SavedNetwork>) };
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT'))
+      if (errorCode(error) !== 'ENOENT')
         this.logger.warn({ err: error, file: this.file }, 'network tables are unreadable, starting without');
       return empty;
     }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { CniError, cniErrorCode, cniVersion, type CniResult } from '../types';
 import { definePlugin, type PluginCall } from '../plugin';
 import { firstAddress, formatIPv4, lastAddress, parseIPv4, parseRange } from './ip-range';
+import { errorCode } from '../error-code';
 
 interface Range {
   subnet: string;
@@ -123,7 +124,7 @@ async function reserve(file: string, owner: string): Promise<boolean> {
     await writeFile(file, owner, { flag: 'wx' });
     return true;
   } catch (error) {
-    if (isCode(error, 'EEXIST')) return false;
+    if (errorCode(error) === 'EEXIST') return false;
     throw error;
   }
 }
@@ -133,7 +134,7 @@ async function reservations(dir: string): Promise<[file: string, holder: string]
   try {
     names = await readdir(dir);
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return [];
+    if (errorCode(error) === 'ENOENT') return [];
     throw error;
   }
   const addresses = names.filter((name) => parseIPv4(name) !== undefined);
@@ -153,11 +154,7 @@ async function readOptional(file: string): Promise<string | undefined> {
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
