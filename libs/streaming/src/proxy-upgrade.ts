@@ -3,6 +3,7 @@ import * as https from 'node:https';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { connect as connectTLS } from 'node:tls';
+import { EarlyReader } from './early-reader';
 import type { UpgradeRequest, UpgradeTarget } from './types';
 import { refuseUpgrade } from './upgrade-response';
 
@@ -13,9 +14,10 @@ import { refuseUpgrade } from './upgrade-response';
 export async function proxyUpgrade(upgrade: UpgradeRequest, target: UpgradeTarget): Promise<void> {
   const { request, socket, head } = upgrade;
   socket.on('error', () => socket.destroy());
+  const client = new EarlyReader(socket);
   let answer: Answer;
   try {
-    answer = await sendUpgrade(request, target, socket);
+    answer = await sendUpgrade(request, target, client.gone);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return refuseUpgrade(socket, 502, `error dialing backend: ${message}`);
@@ -29,7 +31,7 @@ export async function proxyUpgrade(upgrade: UpgradeRequest, target: UpgradeTarge
   }
   writeHead(socket, response, 'Upgrade');
   // Bytes that either side sent right behind its headers come first.
-  if (head.length > 0) answer.backend.write(head);
+  answer.backend.write(Buffer.concat([head, client.stop()]));
   if (answer.early.length > 0) socket.write(answer.early);
   await join(socket, answer.backend);
 }
@@ -44,7 +46,7 @@ interface Answer {
 async function sendUpgrade(
   request: http.IncomingMessage,
   target: UpgradeTarget,
-  client: Duplex,
+  gone: AbortSignal,
 ): Promise<Answer> {
   const { url, tls, connect } = target;
   const secure = url.protocol === 'https:';
@@ -64,10 +66,11 @@ async function sendUpgrade(
   });
   outgoing.setNoDelay(true);
   return new Promise((resolve, reject) => {
-    const onClientGone = () => outgoing.destroy(new Error('the client has closed the connection'));
-    client.once('close', onClientGone);
+    const onGone = () => outgoing.destroy(gone.reason as Error);
+    gone.addEventListener('abort', onGone, { once: true });
+    if (gone.aborted) onGone();
     const settle = (answer: Answer) => {
-      client.off('close', onClientGone);
+      gone.removeEventListener('abort', onGone);
       resolve(answer);
     };
     outgoing.once('error', reject);

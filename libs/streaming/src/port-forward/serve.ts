@@ -65,7 +65,7 @@ export async function servePortForward(
         );
     }
   } catch {
-    // Negotiation failed on a broken connection: nobody is left to tell.
-    socket.destroy();
+    // Refused with an answer, or broken while it was negotiated: then nobody is left to tell.
+    if (!socket.writableEnded) socket.destroy();
   }
 }

@@ -35,8 +35,8 @@ export async function serveRemoteCommand(
     if (!session) return refuseUpgrade(socket, 403, 'unable to upgrade: no common stream protocol');
     await runSession(session, handler);
   } catch {
-    // Negotiation failed on a broken connection: nobody is left to tell.
-    socket.destroy();
+    // Refused with an answer, or broken while it was negotiated: then nobody is left to tell.
+    if (!socket.writableEnded) socket.destroy();
   }
 }
 

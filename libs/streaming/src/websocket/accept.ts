@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { UpgradeRequest } from '../types';
+import { refuseUpgrade } from '../upgrade-response';
 
-/** Completes the handshake with the chosen subprotocol (undefined: none). Rejects when the request is malformed. */
+/** Completes the handshake with the chosen subprotocol (undefined: none). Refuses a malformed request and rejects. */
 export async function acceptWebSocket(
   upgrade: UpgradeRequest,
   protocol: string | undefined,
@@ -15,7 +16,10 @@ export async function acceptWebSocket(
   const request = Object.create(upgrade.request, { headers: { value: headers } }) as IncomingMessage;
   if (protocol) server.on('headers', (lines) => lines.push(`Sec-WebSocket-Protocol: ${protocol}`));
   return new Promise((resolve, reject) => {
-    server.once('wsClientError', reject);
+    server.once('wsClientError', (error) => {
+      refuseUpgrade(upgrade.socket, 400, error.message);
+      reject(error);
+    });
     server.handleUpgrade(request, upgrade.socket, upgrade.head, resolve);
   });
 }
