@@ -1,10 +1,19 @@
 import { UsageError } from '@tinkernetes/component-base';
 import type { AdmissionPlugin, Authorizer, CreateAdmissionChain, ServerDependencies } from '../contracts';
+import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates';
+import { defaultIngressClass } from './default-ingress-class';
+import { defaultStorageClass } from './default-storage-class';
 import { defaultTolerationSeconds } from './default-toleration-seconds';
+import { limitRanger } from './limit-ranger';
 import { namespaceLifecycle } from './namespace-lifecycle';
+import { nodeRestrictionPlugin } from './node-restriction';
+import { persistentVolumeClaimResize } from './persistent-volume-claim-resize';
 import { podSecurity } from './pod-security';
 import { priority } from './priority';
+import { resourceQuota } from './resource-quota';
+import { runtimeClass } from './runtime-class';
 import { serviceAccount } from './service-account';
+import { storageObjectInUseProtection } from './storage-object-in-use-protection';
 import { taintNodesByCondition } from './taint-nodes-by-condition';
 
 type Dependencies = ServerDependencies & { authorizer: Authorizer };
@@ -22,14 +31,31 @@ const on = (name: string, create: Registration['create']): Registration => ({
   create,
 });
 
+const off = (name: string, create: Registration['create']): Registration => ({
+  name,
+  byDefault: false,
+  create,
+});
+
 /** All plugins in the order in which they run. Source: k8s.io/kubernetes/pkg/kubeapiserver/options.AllOrderedPlugins. */
 export const plugins: readonly Registration[] = [
   on('NamespaceLifecycle', ({ stores }) => namespaceLifecycle(stores)),
+  on('LimitRanger', ({ stores }) => limitRanger(stores)),
   on('ServiceAccount', ({ stores, context }) => serviceAccount(stores, context)),
+  off('NodeRestriction', ({ stores }) => nodeRestrictionPlugin(stores)),
   on('TaintNodesByCondition', () => taintNodesByCondition),
   on('PodSecurity', ({ stores }) => podSecurity(stores)),
   on('Priority', ({ stores }) => priority(stores)),
   on('DefaultTolerationSeconds', () => defaultTolerationSeconds),
+  on('DefaultStorageClass', ({ stores }) => defaultStorageClass(stores)),
+  on('StorageObjectInUseProtection', () => storageObjectInUseProtection),
+  on('PersistentVolumeClaimResize', ({ stores }) => persistentVolumeClaimResize(stores)),
+  on('RuntimeClass', ({ stores }) => runtimeClass(stores)),
+  on('CertificateApproval', ({ authorizer }) => certificateApproval(authorizer)),
+  on('CertificateSigning', ({ authorizer }) => certificateSigning(authorizer)),
+  on('CertificateSubjectRestriction', () => certificateSubjectRestriction),
+  on('DefaultIngressClass', ({ stores }) => defaultIngressClass(stores)),
+  on('ResourceQuota', ({ stores }) => resourceQuota(stores)),
 ];
 
 /** The plugins that are on by default or by flag, less those that are switched off. */
