@@ -7,7 +7,7 @@ import {
   type Status,
 } from '@tinkernetes/api';
 import type { TraceParent } from '@tinkernetes/component-base';
-import { listQuery, queryString, resourcePath, watchQuery, writeQuery, type Target } from './request-path';
+import { listQuery, resourcePath, watchQuery, writeQuery, type Target } from './request-path';
 import type { TraceContexts } from './trace-contexts';
 import { readText, type Transport } from './transport';
 import type { CallOptions, ObjectList, PatchType, ResourceClient, ScopeOptions } from './types';

@@ -1,3 +1,4 @@
+import { realClock } from '@tinkernetes/component-base';
 import { eventually } from '@tinkernetes/component-base/testing';
 import type { RateLimitingQueue, WorkItem, WorkQueueFactory } from '../types';
 
@@ -31,7 +32,7 @@ export function workQueueContract({ create, skip = [] }: WorkQueueContractOption
   };
   /** Whether a `get` is answered within a moment; what it gets is returned undone. */
   const takeSoon = async (getting: Promise<WorkItem | undefined>, ms = 150): Promise<WorkItem | undefined> =>
-    Promise.race([getting, new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), ms))]);
+    Promise.race([getting, realClock.sleep(ms).then(() => undefined)]);
 
   rule('hands keys out in the order in which they came', async () => {
     for (const key of ['a', 'b', 'c']) queue.add(key);
@@ -137,7 +138,7 @@ export function workQueueContract({ create, skip = [] }: WorkQueueContractOption
   rule('does not abort the signal of a run that keeps its key', async () => {
     queue.add('a');
     const item = await take();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await realClock.sleep(50);
     expect(item.signal.aborted).toBe(false);
     item.done();
   });
@@ -159,7 +160,7 @@ export function workQueueContract({ create, skip = [] }: WorkQueueContractOption
     const shuttingDown = queue.shutDown().then(() => (down = true));
     expect(await waiting).toBeUndefined();
     queue.add('b');
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await realClock.sleep(30);
     expect(down).toBe(false);
     item.done();
     await shuttingDown;
