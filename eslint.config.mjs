@@ -156,5 +156,10 @@ export default tseslint.config(
     files: ['apps/mock-runtime/**/*.ts'],
     rules: { '@nx/enforce-module-boundaries': moduleBoundaries(['@tinkernetes/cni-plugins']) },
   },
+  {
+    // Tests may start the real API server beside the component they try.
+    files: ['apps/*/src/**/*.test.ts'],
+    rules: { '@nx/enforce-module-boundaries': moduleBoundaries(['@tinkernetes/testing', '@tinkernetes/cni-plugins']) },
+  },
   { files: ['**/*.mjs', '**/*.cjs'], languageOptions: { globals: globals.node } },
 );
