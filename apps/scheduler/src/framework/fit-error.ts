@@ -1,0 +1,28 @@
+import type { Diagnosis } from './types';
+
+/**
+ * `0/3 nodes are available: 1 node(s) had …, 2 Insufficient cpu. preemption: …`
+ * Source: pkg/scheduler/framework.FitError.
+ */
+export function fitMessage(nodeCount: number, diagnosis: Diagnosis): string {
+  const parts = [
+    diagnosis.preFilterMessage ?? reasonsOf(nodeCount, diagnosis),
+    diagnosis.postFilterMessage ?? '',
+  ];
+  const sentences = parts.filter((part) => part !== '').map((part) => ` ${part.replace(/\.$/, '')}.`);
+  return `0/${nodeCount} nodes are available:${sentences.join('')}`;
+}
+
+/** Each reason with the number of nodes that gave it. */
+export function reasonsOf(nodeCount: number, { statuses, absentStatus }: Diagnosis): string {
+  const counts = new Map<string, number>();
+  const count = (reasons: readonly string[], by: number) => {
+    for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + by);
+  };
+  for (const { reasons } of statuses.values()) count(reasons, 1);
+  if (statuses.size < nodeCount) count(absentStatus.reasons, nodeCount - statuses.size);
+  return [...counts]
+    .map(([reason, nodes]) => `${nodes} ${reason}`)
+    .sort((a, b) => (a < b ? -1 : 1))
+    .join(', ');
+}

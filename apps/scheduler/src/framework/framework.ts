@@ -1,0 +1,240 @@
+import type { Pod } from '@tinkernetes/api';
+import type { NodeInfo } from '../cache/node-info';
+import { podInfoOf, uidOf, type PodInfo } from '../cache/pod-info';
+import type { Snapshot } from '../cache/snapshot';
+import type { QueuedPod } from '../queue/queued-pod';
+import type { EventHint } from './cluster-event';
+import type { CycleState } from './cycle-state';
+import { failed, isRejected, unschedulable, type Status } from './status';
+import type {
+  BindTarget,
+  Diagnosis,
+  Handle,
+  NodeScore,
+  Plugin,
+  PostFilterResult,
+  PreFilterResult,
+} from './types';
+import { WaitingPods } from './waiting-pods';
+
+/** A plugin as a profile uses it. `weight` is that of its scores. */
+export interface ProfilePlugin {
+  plugin: Plugin;
+  weight: number;
+}
+export type ExtensionPoint =
+  | 'preEnqueue'
+  | 'queueSort'
+  | 'preFilter'
+  | 'filter'
+  | 'postFilter'
+  | 'preScore'
+  | 'score'
+  | 'reserve'
+  | 'permit'
+  | 'preBind'
+  | 'bind'
+  | 'postBind';
+export type ProfilePlugins = Readonly<Record<ExtensionPoint, readonly ProfilePlugin[]>>;
+
+/** A node's total, and how it came about. */
+export interface NodeTotal {
+  node: string;
+  total: number;
+  plugins: { plugin: string; raw: number; normalized: number; weight: number }[];
+}
+
+export type PreFilterOutcome =
+  { kind: 'nodes'; nodes: ReadonlySet<string> | undefined } | { kind: 'refused'; status: Status };
+
+/** Runs one profile's plugins at each extension point. */
+export class Framework {
+  readonly waitingPods: WaitingPods;
+
+  constructor(
+    readonly profile: string,
+    private readonly plugins: ProfilePlugins,
+    private readonly handle: Handle,
+  ) {
+    this.waitingPods = new WaitingPods(handle.clock);
+  }
+
+  preEnqueue(pod: Pod): Status | undefined {
+    for (const { plugin } of this.plugins.preEnqueue) {
+      const status = plugin.preEnqueue?.(pod);
+      if (status) return { ...status, plugin: plugin.name };
+    }
+    return undefined;
+  }
+
+  less(a: QueuedPod, b: QueuedPod): boolean {
+    return this.plugins.queueSort[0]?.plugin.less?.(a, b) ?? false;
+  }
+
+  /** Undefined: any event may help a Pod that the plugin refused. */
+  hintsOf(name: string): readonly EventHint[] | undefined {
+    for (const list of Object.values(this.plugins)) {
+      const found = list.find(({ plugin }) => plugin.name === name);
+      if (found) return found.plugin.events;
+    }
+    return undefined;
+  }
+
+  preFilter(state: CycleState, pod: Pod, snapshot: Snapshot): PreFilterOutcome {
+    let nodes: ReadonlySet<string> | undefined;
+    const narrowedBy: string[] = [];
+    for (const { plugin } of this.plugins.preFilter) {
+      const result: PreFilterResult = plugin.preFilter?.(state, pod, snapshot) ?? {};
+      if (result.status?.code === 'Skip') {
+        state.skipFilter.add(plugin.name);
+        continue;
+      }
+      if (result.status) return { kind: 'refused', status: { ...result.status, plugin: plugin.name } };
+      if (!result.nodes) continue;
+      narrowedBy.push(plugin.name);
+      const before = nodes;
+      nodes = before ? new Set([...result.nodes].filter((name) => before.has(name))) : result.nodes;
+      if (nodes.size === 0) {
+        const who = narrowedBy.length === 1 ? `plugin ${plugin.name}` : `plugins [${narrowedBy.join(' ')}]`;
+        const reason = `node(s) didn't satisfy ${who}`;
+        return {
+          kind: 'refused',
+          status: { code: 'UnschedulableAndUnresolvable', reasons: [reason], plugin: plugin.name },
+        };
+      }
+    }
+    return { kind: 'nodes', nodes };
+  }
+
+  filter(state: CycleState, pod: Pod, node: NodeInfo): Status | undefined {
+    for (const { plugin } of this.plugins.filter) {
+      if (state.skipFilter.has(plugin.name)) continue;
+      const status = plugin.filter?.(state, pod, node);
+      if (status) return { ...status, plugin: plugin.name };
+    }
+    return undefined;
+  }
+
+  /**
+   * The node must do with Pods nominated to it counted in, because they will come, and without, because the Pod must
+   * not rely on Pods that have not come yet.
+   */
+  filterWithNominatedPods(state: CycleState, pod: Pod, node: NodeInfo): Status | undefined {
+    const { priority } = podInfoOf(pod);
+    const expected = this.handle.nominator
+      .nominatedPods(node.name)
+      .filter((other) => other.priority >= priority && uidOf(other.pod) !== uidOf(pod));
+    if (expected.length > 0) {
+      const withThem = node.clone();
+      const stateWithThem = state.clone();
+      for (const added of expected) {
+        withThem.addPod(added);
+        this.addPodToState(stateWithThem, pod, { added, node: withThem });
+      }
+      const status = this.filter(stateWithThem, pod, withThem);
+      if (status) return status;
+    }
+    return this.filter(state, pod, node);
+  }
+
+  addPodToState(state: CycleState, pod: Pod, change: { added: PodInfo; node: NodeInfo }): void {
+    for (const { plugin } of this.plugins.preFilter) {
+      if (!state.skipFilter.has(plugin.name)) plugin.addPod?.(state, pod, change);
+    }
+  }
+
+  removePodFromState(state: CycleState, pod: Pod, change: { removed: PodInfo; node: NodeInfo }): void {
+    for (const { plugin } of this.plugins.preFilter) {
+      if (!state.skipFilter.has(plugin.name)) plugin.removePod?.(state, pod, change);
+    }
+  }
+
+  postFilter(state: CycleState, pod: Pod, diagnosis: Diagnosis): PostFilterResult {
+    let nominatedNode: string | undefined;
+    const messages: string[] = [];
+    for (const { plugin } of this.plugins.postFilter) {
+      const result = plugin.postFilter?.(state, pod, diagnosis);
+      if (!result) continue;
+      nominatedNode = result.nominatedNode ?? nominatedNode;
+      if (!result.status) return { status: undefined, nominatedNode };
+      messages.push(...result.status.reasons);
+    }
+    return { status: unschedulable(...messages), nominatedNode };
+  }
+
+  /** Scores of all nodes, weighted and summed. Throws when a plugin fails. */
+  score(state: CycleState, pod: Pod, nodes: readonly NodeInfo[]): NodeTotal[] {
+    for (const { plugin } of this.plugins.preScore) {
+      const status = plugin.preScore?.(state, pod, nodes);
+      if (status?.code === 'Skip') state.skipScore.add(plugin.name);
+      else if (status) throw new Error(`${plugin.name}: ${status.reasons.join(', ')}`);
+    }
+    const totals: NodeTotal[] = nodes.map(({ name }) => ({ node: name, total: 0, plugins: [] }));
+    for (const { plugin, weight } of this.plugins.score) {
+      if (state.skipScore.has(plugin.name) || !plugin.score) continue;
+      const raw = nodes.map((node) => plugin.score?.(state, pod, node) ?? 0);
+      const scores: NodeScore[] = nodes.map(({ name }, i) => ({ node: name, score: raw[i] ?? 0 }));
+      plugin.normalizeScore?.(state, pod, scores);
+      totals.forEach((entry, i) => {
+        const normalized = scores[i]?.score ?? 0;
+        entry.total += normalized * weight;
+        entry.plugins.push({ plugin: plugin.name, raw: raw[i] ?? 0, normalized, weight });
+      });
+    }
+    return totals;
+  }
+
+  reserve(state: CycleState, pod: Pod, node: string): Status | undefined {
+    for (const { plugin } of this.plugins.reserve) {
+      const status = plugin.reserve?.(state, pod, node);
+      if (status) return { ...status, plugin: plugin.name };
+    }
+    return undefined;
+  }
+
+  /** In reverse order; plugins whose Reserve did not run must bear it. */
+  unreserve(state: CycleState, pod: Pod, node: string): void {
+    for (const { plugin } of [...this.plugins.reserve].reverse()) plugin.unreserve?.(state, pod, node);
+  }
+
+  /** A refusal, or undefined; `waitOnPermit` then waits for plugins that asked for it. */
+  permit(state: CycleState, pod: Pod, node: string): Status | undefined {
+    const waits: { plugin: string; timeoutMs: number }[] = [];
+    for (const { plugin } of this.plugins.permit) {
+      const { status, timeoutMs = 0 } = plugin.permit?.(state, pod, node) ?? { status: undefined };
+      if (status?.code === 'Wait') waits.push({ plugin: plugin.name, timeoutMs });
+      else if (status) return { ...status, plugin: plugin.name };
+    }
+    if (waits.length > 0) this.waitingPods.add(uidOf(pod), waits);
+    return undefined;
+  }
+
+  waitOnPermit(pod: Pod): Promise<Status | undefined> {
+    return this.waitingPods.wait(uidOf(pod));
+  }
+
+  async preBind(state: CycleState, pod: Pod, { node, signal }: BindTarget): Promise<Status | undefined> {
+    for (const { plugin } of this.plugins.preBind) {
+      const status = await plugin.preBind?.(state, pod, node, signal);
+      if (status) return { ...status, plugin: plugin.name };
+    }
+    return undefined;
+  }
+
+  /** The first plugin that doesn't skip binds. */
+  async bind(state: CycleState, pod: Pod, target: BindTarget): Promise<Status | undefined> {
+    for (const { plugin } of this.plugins.bind) {
+      const status = await plugin.bind?.(state, pod, target);
+      if (status?.code !== 'Skip') return status && { ...status, plugin: plugin.name };
+    }
+    return failed(new Error(`no bind plugin of profile ${this.profile} took the Pod`));
+  }
+
+  postBind(state: CycleState, pod: Pod, node: string): void {
+    for (const { plugin } of this.plugins.postBind) plugin.postBind?.(state, pod, node);
+  }
+}
+
+/** Whether taking Pods off the node might make it do. */
+export const isResolvable = (status: Status): boolean =>
+  status.code === 'Unschedulable' && isRejected(status);

@@ -1,0 +1,18 @@
+import { unresolvable } from '../framework/status';
+import type { PluginFactory } from '../framework/types';
+
+const name = 'NodeName';
+
+/** `spec.nodeName` of a Pod that is to be scheduled nevertheless. */
+export const nodeName: PluginFactory = {
+  name,
+  create: () => ({
+    name,
+    events: [{ resource: 'Node', actions: ['Add'] }],
+    filter(_state, pod, node) {
+      const wanted = pod.spec?.nodeName;
+      if (!wanted || wanted === node.name) return undefined;
+      return unresolvable("node(s) didn't match the requested node name");
+    },
+  }),
+};

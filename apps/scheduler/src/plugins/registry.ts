@@ -1,0 +1,30 @@
+import type { PluginFactory } from '../framework/types';
+import { balancedAllocation } from './balanced-allocation';
+import { defaultBinder } from './default-binder';
+import { imageLocality } from './image-locality';
+import { nodeAffinity } from './node-affinity';
+import { nodeName } from './node-name';
+import { nodePorts } from './node-ports';
+import { nodeResourcesFit } from './node-resources-fit';
+import { nodeUnschedulable } from './node-unschedulable';
+import { prioritySort } from './priority-sort';
+import { schedulingGates } from './scheduling-gates';
+import { taintToleration } from './taint-toleration';
+
+/**
+ * All plugins that there are, with the weight of their scores, in the order in which the default profile runs them.
+ * Source: pkg/scheduler/apis/config/v1/default_plugins.go.
+ */
+export const pluginRegistry: readonly { factory: PluginFactory; weight: number }[] = [
+  { factory: schedulingGates, weight: 0 },
+  { factory: prioritySort, weight: 0 },
+  { factory: nodeUnschedulable, weight: 0 },
+  { factory: nodeName, weight: 0 },
+  { factory: taintToleration, weight: 3 },
+  { factory: nodeAffinity, weight: 2 },
+  { factory: nodePorts, weight: 0 },
+  { factory: nodeResourcesFit, weight: 1 },
+  { factory: balancedAllocation, weight: 1 },
+  { factory: imageLocality, weight: 1 },
+  { factory: defaultBinder, weight: 0 },
+];

@@ -1,0 +1,91 @@
+import { setMaxListeners } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { createClient, loadKubeconfig, type Client } from '@tinkernetes/client';
+import { serveHealth, type Run, type RunContext } from '@tinkernetes/component-base';
+import { runLeaderElection } from '@tinkernetes/controller';
+import { createSharedInformerFactory } from '@tinkernetes/informers';
+import { loadConfiguration } from './config/load-configuration';
+import { defaultConfiguration, type SchedulerConfiguration } from './config/types';
+import type { SchedulerOptions } from './options';
+import { createScheduler } from './scheduler/create-scheduler';
+import { flushSteps } from './scheduler/flush-steps';
+
+export const run: Run<SchedulerOptions> = async (options, context) => {
+  const { flags } = options;
+  const loaded = options.configFile ? await loadConfiguration(options.configFile) : undefined;
+  const configuration = loaded?.scheduler ?? defaultConfiguration;
+  const config = await loadKubeconfig(options.kubeconfig, { userAgent: 'kube-scheduler' });
+  const client = createClient({ ...config, traces: true }, { clock: context.clock });
+  const stopFlushing = flushSteps(client, context);
+  const health = await serveEndpoints(options, context);
+  try {
+    if (!(loaded?.leaderElect ?? flags['leader-elect'])) {
+      await schedule({ configuration, client, context, signal: context.signal });
+      return;
+    }
+    // A candidate that waits for its turn is as ready as it can be.
+    context.ready();
+    await runLeaderElection({
+      client,
+      clock: context.clock,
+      random: context.random,
+      logger: context.logger,
+      signal: context.signal,
+      lease: {
+        name: flags['leader-elect-resource-name'],
+        namespace: flags['leader-elect-resource-namespace'],
+      },
+      identity: `${hostname()}_${context.random.uid()}`,
+      leaseDurationMs: loaded?.leaseDurationMs ?? flags['leader-elect-lease-duration'],
+      renewDeadlineMs: loaded?.renewDeadlineMs ?? flags['leader-elect-renew-deadline'],
+      retryPeriodMs: loaded?.retryPeriodMs ?? flags['leader-elect-retry-period'],
+      lead: (signal) => schedule({ configuration, client, context, signal }),
+    });
+  } finally {
+    await stopFlushing();
+    client.close();
+    await health?.stopped;
+  }
+};
+
+interface ScheduleOptions {
+  configuration: SchedulerConfiguration;
+  client: Client;
+  context: RunContext;
+  signal: AbortSignal;
+}
+
+/** Schedules until the signal aborts; resolves when nothing is left running. */
+async function schedule({ configuration, client, context, signal }: ScheduleOptions): Promise<void> {
+  const { clock, random, logger } = context;
+  // Each of many bindings under way listens to it.
+  setMaxListeners(0, signal);
+  const informers = createSharedInformerFactory({ client, clock, random, logger, signal });
+  const { scheduler, queue } = createScheduler({ configuration, client, informers, context, signal });
+  const stop = () => queue.close();
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  informers.start();
+  await informers.waitForSync();
+  if (signal === context.signal) context.ready();
+  logger.info(
+    { profiles: configuration.profiles.map((p) => p.schedulerName) },
+    'all caches are filled, scheduling starts',
+  );
+  await scheduler.run();
+  await informers.stopped();
+}
+
+async function serveEndpoints({ flags }: SchedulerOptions, { metrics, signal, logger }: RunContext) {
+  const port = flags['secure-port'];
+  if (port === 0) return undefined;
+  const [certFile, keyFile] = [flags['tls-cert-file'], flags['tls-private-key-file']];
+  const tls =
+    certFile && keyFile
+      ? { cert: await readFile(certFile, 'utf8'), key: await readFile(keyFile, 'utf8') }
+      : undefined;
+  const server = await serveHealth({ bindAddress: flags['bind-address'], port, tls, metrics, signal });
+  logger.info({ port: server.port }, 'serving health and metrics');
+  return server;
+}

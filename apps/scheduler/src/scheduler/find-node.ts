@@ -1,0 +1,129 @@
+import type { Pod } from '@tinkernetes/api';
+import type { Random } from '@tinkernetes/component-base';
+import type { NodeInfo } from '../cache/node-info';
+import type { Snapshot } from '../cache/snapshot';
+import type { CycleState } from '../framework/cycle-state';
+import type { Framework, NodeTotal } from '../framework/framework';
+import { unresolvable, unschedulable } from '../framework/status';
+import type { Diagnosis } from '../framework/types';
+
+export type Placement =
+  | {
+      kind: 'found';
+      node: string;
+      evaluated: number;
+      feasible: number;
+      totals: NodeTotal[];
+      diagnosis: Diagnosis;
+    }
+  | { kind: 'unschedulable'; diagnosis: Diagnosis };
+
+export interface FindNodeOptions {
+  framework: Framework;
+  snapshot: Snapshot;
+  random: Random;
+  /** 0: adaptive. */
+  percentageOfNodesToScore: number;
+  /** Where the last search stopped: the next one begins there, so that all nodes get their turn. */
+  startIndex: { value: number };
+  /** Told when filtering ends and scoring begins. */
+  onFiltered?(feasible: number): void;
+}
+
+const minFeasible = 100;
+const minPercentage = 5;
+
+/** How many fitting nodes are enough. Source: schedule_one.go, numFeasibleNodesToFind. */
+export function enoughNodes(count: number, percentage: number): number {
+  if (count < minFeasible) return count;
+  const chosen = percentage || Math.max(minPercentage, 50 - Math.trunc(count / 125));
+  return Math.max(minFeasible, Math.trunc((count * chosen) / 100));
+}
+
+export const newDiagnosis = (): Diagnosis => ({
+  statuses: new Map(),
+  absentStatus: unschedulable(),
+  unschedulablePlugins: new Set(),
+  pendingPlugins: new Set(),
+});
+
+/** One Pod's search for a node: filter, then score. Throws when a plugin fails. */
+export function findNode(state: CycleState, pod: Pod, options: FindNodeOptions): Placement {
+  const { framework, snapshot } = options;
+  const diagnosis = newDiagnosis();
+  const preFiltered = framework.preFilter(state, pod, snapshot);
+  if (preFiltered.kind === 'refused') {
+    const { status } = preFiltered;
+    if (status.code === 'Error') throw new Error(status.reasons.join(', '));
+    diagnosis.preFilterMessage = status.reasons.join(', ');
+    for (const { name } of snapshot.nodes) diagnosis.statuses.set(name, status);
+    note(diagnosis, status.plugin, status.code === 'Pending');
+    return { kind: 'unschedulable', diagnosis };
+  }
+  const feasible = feasibleNodes(state, pod, { ...options, diagnosis, only: preFiltered.nodes });
+  options.onFiltered?.(feasible.length);
+  const evaluated = feasible.length + diagnosis.statuses.size;
+  const [first] = feasible;
+  if (!first) return { kind: 'unschedulable', diagnosis };
+  if (feasible.length === 1)
+    return { kind: 'found', node: first.name, evaluated, feasible: 1, totals: [], diagnosis };
+  const totals = framework.score(state, pod, feasible);
+  const node = selectNode(totals, options.random);
+  return { kind: 'found', node, evaluated, feasible: feasible.length, totals, diagnosis };
+}
+
+function feasibleNodes(
+  state: CycleState,
+  pod: Pod,
+  options: FindNodeOptions & { diagnosis: Diagnosis; only: ReadonlySet<string> | undefined },
+): NodeInfo[] {
+  const { framework, snapshot, diagnosis, only, startIndex } = options;
+  const nominated = nominatedNode(state, pod, options);
+  if (nominated) return [nominated];
+  const nodes = only ? snapshot.nodes.filter(({ name }) => only.has(name)) : snapshot.nodes;
+  if (only) {
+    const excluded = unresolvable("node(s) didn't satisfy plugin(s) that narrow the nodes down");
+    for (const { name } of snapshot.nodes) if (!only.has(name)) diagnosis.statuses.set(name, excluded);
+  }
+  const enough = enoughNodes(nodes.length, options.percentageOfNodesToScore);
+  const found: NodeInfo[] = [];
+  let looked = 0;
+  for (; looked < nodes.length && found.length < enough; looked++) {
+    const node = nodes[(startIndex.value + looked) % nodes.length];
+    if (!node) continue;
+    const status = framework.filterWithNominatedPods(state, pod, node);
+    if (!status) {
+      found.push(node);
+      continue;
+    }
+    if (status.code === 'Error') throw new Error(`${status.plugin ?? ''}: ${status.reasons.join(', ')}`);
+    diagnosis.statuses.set(node.name, status);
+    note(diagnosis, status.plugin, status.code === 'Pending');
+  }
+  if (nodes.length > 0) startIndex.value = (startIndex.value + looked) % nodes.length;
+  return found;
+}
+
+/** A node that preemption has made room on is tried before all others. */
+function nominatedNode(
+  state: CycleState,
+  pod: Pod,
+  options: FindNodeOptions & { diagnosis: Diagnosis },
+): NodeInfo | undefined {
+  const name = pod.status?.nominatedNodeName;
+  const node = name ? options.snapshot.get(name) : undefined;
+  if (!node) return undefined;
+  return options.framework.filterWithNominatedPods(state, pod, node) ? undefined : node;
+}
+
+function note(diagnosis: Diagnosis, plugin: string | undefined, isPending: boolean): void {
+  if (plugin === undefined) return;
+  (isPending ? diagnosis.pendingPlugins : diagnosis.unschedulablePlugins).add(plugin);
+}
+
+/** One of the best, by chance. */
+function selectNode(totals: readonly NodeTotal[], random: Random): string {
+  const best = totals.reduce((max, { total }) => Math.max(max, total), -Infinity);
+  const candidates = totals.filter(({ total }) => total === best);
+  return candidates[Math.floor(random.next() * candidates.length)]?.node ?? '';
+}

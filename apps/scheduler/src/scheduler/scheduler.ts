@@ -1,0 +1,380 @@
+import type { Pod } from '@tinkernetes/api';
+import { isNotFound } from '@tinkernetes/apimachinery';
+import type { Client } from '@tinkernetes/client';
+import type { Clock, Logger, Random, StepObject, StepTracer } from '@tinkernetes/component-base';
+import type { EventRecorder } from '@tinkernetes/controller';
+import type { Lister } from '@tinkernetes/informers';
+import { podKey, uidOf } from '../cache/pod-info';
+import type { SchedulerCache } from '../cache/scheduler-cache';
+import type { EventHint } from '../framework/cluster-event';
+import { CycleState } from '../framework/cycle-state';
+import { fitMessage } from '../framework/fit-error';
+import type { Framework } from '../framework/framework';
+import { isRejected, messageOf, unschedulable, type Status } from '../framework/status';
+import type { Diagnosis, Nominator } from '../framework/types';
+import type { QueuedPod } from '../queue/queued-pod';
+import type { SchedulingQueue } from '../queue/scheduling-queue';
+import type { Attempts } from './attempts';
+import { findNode, newDiagnosis, type Placement } from './find-node';
+import type { SchedulerMetrics } from './metrics';
+import { patchUnscheduled } from './pod-status';
+
+export interface SchedulerDeps {
+  cache: SchedulerCache;
+  queue: SchedulingQueue;
+  frameworks: ReadonlyMap<string, Framework>;
+  nominator: Nominator;
+  client: Client;
+  /** Pods as the API has them. */
+  pods: Lister<Pod>;
+  /** By profile. */
+  recorders: ReadonlyMap<string, EventRecorder>;
+  clock: Clock;
+  random: Random;
+  logger: Logger;
+  tracer: StepTracer;
+  metrics: SchedulerMetrics;
+  attempts: Attempts;
+  signal: AbortSignal;
+  percentageOfNodesToScore(profile: string): number;
+}
+
+/** One Pod's attempt, from the queue to the Binding. */
+interface Cycle {
+  queued: QueuedPod;
+  pod: Pod;
+  framework: Framework;
+  state: CycleState;
+  startedAt: number;
+}
+type Failure = { status: Status; diagnosis: Diagnosis | undefined; nominatedNode: string | undefined };
+
+/** Scheduling goes on for so long before other work of the process has its turn. */
+const maxBlockMs = 8;
+const noNodesMessage = 'no nodes available to schedule pods';
+/** Stands for the plugin that refused a Pod because there is no node at all. */
+export const noNodes: { name: string; events: readonly EventHint[] } = {
+  name: '',
+  events: [{ resource: 'Node', actions: ['Add'] }],
+};
+
+/** Takes Pods from the queue one at a time, finds each a node, and binds them side by side. */
+export class Scheduler {
+  private readonly startIndex = { value: 0 };
+  private readonly binding = new Set<Promise<void>>();
+
+  constructor(private readonly deps: SchedulerDeps) {}
+
+  /** Resolves when the queue is closed and all bindings under way have ended. */
+  async run(): Promise<void> {
+    let yieldedAt = this.deps.clock.monotonic();
+    for (;;) {
+      const queued = await this.deps.queue.pop();
+      if (!queued) break;
+      this.scheduleOne(queued);
+      if (this.deps.clock.monotonic() - yieldedAt > maxBlockMs) {
+        await new Promise<void>((resolve) => setImmediate(resolve));
+        yieldedAt = this.deps.clock.monotonic();
+      }
+    }
+    await Promise.all(this.binding);
+  }
+
+  private scheduleOne(queued: QueuedPod): void {
+    const { pod } = queued;
+    const framework = this.deps.frameworks.get(pod.spec?.schedulerName ?? '');
+    if (!framework || this.isSettled(pod)) {
+      this.deps.queue.done(pod);
+      return;
+    }
+    const cycle: Cycle = {
+      queued,
+      pod,
+      framework,
+      state: new CycleState(),
+      startedAt: this.deps.clock.monotonic(),
+    };
+    this.recordQueueStep(cycle);
+    const placement = this.place(cycle);
+    if ('status' in placement) {
+      this.fail(cycle, placement);
+      return;
+    }
+    const bound = this.bindingCycle(cycle, placement.assumed, placement.node).finally(() =>
+      this.binding.delete(bound),
+    );
+    this.binding.add(bound);
+  }
+
+  /** Nothing is to be done for a Pod that is being deleted, or that we have placed already. */
+  private isSettled(pod: Pod): boolean {
+    return Boolean(pod.metadata.deletionTimestamp) || this.deps.cache.isAssumed(pod);
+  }
+
+  /** Finds a node and reserves it. */
+  private place(cycle: Cycle): { node: string; assumed: Pod } | Failure {
+    const { pod, framework, state } = cycle;
+    const snapshot = this.deps.cache.snapshot();
+    if (snapshot.nodes.length === 0)
+      return {
+        status: { ...unschedulable(noNodesMessage), plugin: noNodes.name },
+        diagnosis: undefined,
+        nominatedNode: '',
+      };
+    let placement: Placement;
+    try {
+      placement = this.search(cycle);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return { status: { code: 'Error', reasons: [reason] }, diagnosis: undefined, nominatedNode: '' };
+    }
+    if (placement.kind === 'unschedulable') return this.postFilter(cycle, placement.diagnosis);
+    const { node } = placement;
+    this.explain(cycle, { placement });
+    const assumed: Pod = { ...pod, spec: { ...(pod.spec as NonNullable<Pod['spec']>), nodeName: node } };
+    this.deps.cache.assume(assumed);
+    this.deps.nominator.clear(pod);
+    const refusal = framework.reserve(state, assumed, node) ?? framework.permit(state, assumed, node);
+    if (!refusal) return { node, assumed };
+    this.release(cycle, assumed, node);
+    return { status: refusal, diagnosis: this.diagnosisOf(node, refusal), nominatedNode: '' };
+  }
+
+  private search({ pod, framework, state, queued }: Cycle): Placement {
+    const { clock, tracer, client, random, cache, metrics } = this.deps;
+    const parent = client.traceOf(pod);
+    const object = stepObject(pod);
+    const filterStart = clock.now();
+    let scoreStart = filterStart;
+    let feasible = 0;
+    const startedAt = clock.monotonic();
+    const placement = findNode(state, pod, {
+      framework,
+      snapshot: cache.snapshot(),
+      random,
+      percentageOfNodesToScore: this.deps.percentageOfNodesToScore(framework.profile),
+      startIndex: this.startIndex,
+      onFiltered: (count) => {
+        feasible = count;
+        scoreStart = clock.now();
+      },
+    });
+    metrics.algorithmDuration.observe((clock.monotonic() - startedAt) / 1000);
+    if (!parent) return placement;
+    const { statuses } = placement.diagnosis;
+    const refusals = Object.fromEntries(
+      [...statuses]
+        .slice(0, 20)
+        .map(([node, status]) => [`refused.${node}`, `${status.plugin}: ${messageOf(status)}`]),
+    );
+    const attributes = { attempt: queued.attempts, feasible, refused: statuses.size, ...refusals };
+    tracer.record('scheduler.filter', {
+      parent,
+      object,
+      startMs: filterStart,
+      endMs: scoreStart,
+      attributes,
+    });
+    if (placement.kind === 'found') {
+      const scores = Object.fromEntries(
+        placement.totals.slice(0, 20).map(({ node, total }) => [`score.${node}`, total]),
+      );
+      const scored = { node: placement.node, ...scores };
+      tracer.record('scheduler.score', { parent, object, startMs: scoreStart, attributes: scored });
+    }
+    return placement;
+  }
+
+  private postFilter({ framework, state, pod }: Cycle, diagnosis: Diagnosis): Failure {
+    const { status, nominatedNode } = framework.postFilter(state, pod, diagnosis);
+    diagnosis.postFilterMessage = status ? messageOf(status) : undefined;
+    return { status: unschedulable(), diagnosis, nominatedNode };
+  }
+
+  private async bindingCycle(cycle: Cycle, assumed: Pod, node: string): Promise<void> {
+    const { framework, state, pod, queued } = cycle;
+    const { clock, metrics, logger } = this.deps;
+    try {
+      const status = (await framework.waitOnPermit(pod)) ?? (await this.bind(cycle, assumed, node));
+      if (status) {
+        this.undo(cycle, { assumed, node, status });
+        return;
+      }
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.undo(cycle, { assumed, node, status: { code: 'Error', reasons: [reason] } });
+      return;
+    }
+    logger.info({ object: `Pod/${podKey(pod)}`, node }, 'Successfully bound pod to node');
+    this.observe(cycle, 'scheduled');
+    metrics.podAttempts.observe(queued.attempts);
+    metrics.podDuration.observe((clock.now() - queued.initialAttemptAt) / 1000, {
+      attempts: queued.attempts >= 15 ? '15+' : String(queued.attempts),
+    });
+    const message = `Successfully assigned ${podKey(pod)} to ${node}`;
+    this.recorder(framework).event(withKind(pod), 'Normal', 'Scheduled', message);
+    framework.postBind(state, assumed, node);
+  }
+
+  private async bind(
+    { framework, state, pod }: Cycle,
+    assumed: Pod,
+    node: string,
+  ): Promise<Status | undefined> {
+    const { tracer, client, queue, signal } = this.deps;
+    // A failure from here on is an error, not a refusal: events in the cluster don't bear on it.
+    queue.done(pod);
+    const parent = client.traceOf(pod);
+    return tracer.step(
+      'scheduler.bind',
+      { parent, object: stepObject(pod), attributes: { node } },
+      async (span) => {
+        const target = { node, signal, trace: span.traceParent };
+        return (
+          (await framework.preBind(state, assumed, target)) ?? (await framework.bind(state, assumed, target))
+        );
+      },
+    );
+  }
+
+  /** The node's room becomes free again, which may help other Pods. */
+  private undo(
+    cycle: Cycle,
+    { assumed, node, status }: { assumed: Pod; node: string; status: Status },
+  ): void {
+    this.release(cycle, assumed, node);
+    this.deps.queue.moveAllOn({ resource: 'AssignedPod', action: 'Delete', before: assumed });
+    const diagnosis = isRejected(status) ? this.diagnosisOf(node, status) : undefined;
+    this.fail(cycle, { status, diagnosis, nominatedNode: '' });
+  }
+
+  private release({ framework, state }: Cycle, assumed: Pod, node: string): void {
+    framework.unreserve(state, assumed, node);
+    this.deps.cache.forget(assumed);
+  }
+
+  private diagnosisOf(node: string, status: Status): Diagnosis {
+    const diagnosis = newDiagnosis();
+    diagnosis.statuses.set(node, status);
+    if (status.plugin !== undefined) diagnosis.unschedulablePlugins.add(status.plugin);
+    return diagnosis;
+  }
+
+  /** Puts the Pod back into the queue, and says on it and in an event why it has no node. */
+  private fail(cycle: Cycle, { status, diagnosis, nominatedNode }: Failure): void {
+    const { queue, pods, logger, signal } = this.deps;
+    const { queued, pod, framework } = cycle;
+    const isError = !isRejected(status);
+    const nodeCount = Math.max(1, this.deps.cache.nodeCount);
+    const message = diagnosis
+      ? fitMessage(status.plugin === undefined ? nodeCount : 1, diagnosis)
+      : messageOf(status);
+    this.observe(cycle, isError ? 'error' : 'unschedulable');
+    this.explain(cycle, { diagnosis, message, result: isError ? 'error' : 'unschedulable' });
+    const latest = pods.get(pod.metadata.name, pod.metadata.namespace);
+    if (signal.aborted || !latest || uidOf(latest) !== uidOf(pod) || latest.spec?.nodeName) {
+      queue.done(pod);
+      return;
+    }
+    const log = { object: `Pod/${podKey(pod)}`, attempts: queued.attempts };
+    if (isError) logger.error(log, `Error scheduling pod; retrying: ${message}`);
+    else logger.info(log, `Unable to schedule pod; no fit; waiting: ${message}`);
+    queued.pod = latest;
+    queued.erred = isError;
+    queued.unschedulablePlugins = diagnosis?.unschedulablePlugins ?? pluginOf(status);
+    queued.pendingPlugins = diagnosis?.pendingPlugins ?? new Set();
+    if (nominatedNode) this.deps.nominator.nominate(latest, nominatedNode);
+    else if (nominatedNode === '') this.deps.nominator.clear(latest);
+    queue.addUnschedulable(queued);
+    this.recorder(framework).event(withKind(pod), 'Warning', 'FailedScheduling', message);
+    void this.report(latest, {
+      reason: isError ? 'SchedulerError' : 'Unschedulable',
+      message,
+      nominatedNode,
+    });
+  }
+
+  private async report(
+    pod: Pod,
+    change: { reason: string; message: string; nominatedNode: string | undefined },
+  ): Promise<void> {
+    const { client, clock, signal, logger } = this.deps;
+    try {
+      await patchUnscheduled(client, clock, { pod, signal, ...change });
+    } catch (error) {
+      if (signal.aborted || isNotFound(error)) return;
+      logger.warn(
+        { err: error, object: `Pod/${podKey(pod)}` },
+        'Error updating the status of an unschedulable pod',
+      );
+    }
+  }
+
+  private explain(
+    { queued, pod }: Cycle,
+    {
+      placement,
+      diagnosis = placement?.diagnosis,
+      message,
+      result = 'scheduled',
+    }: {
+      placement?: Extract<Placement, { kind: 'found' }>;
+      diagnosis?: Diagnosis;
+      message?: string;
+      result?: 'scheduled' | 'unschedulable' | 'error';
+    },
+  ): void {
+    const refusals = [...(diagnosis?.statuses ?? [])].map(([node, { plugin = '', reasons }]) => ({
+      node,
+      plugin,
+      reasons,
+    }));
+    this.deps.attempts.record({
+      pod: podKey(pod),
+      attempt: queued.attempts,
+      at: new Date(this.deps.clock.now()).toISOString(),
+      result,
+      node: placement?.node,
+      message,
+      evaluatedNodes: placement?.evaluated ?? refusals.length,
+      feasibleNodes: placement?.feasible ?? 0,
+      refusals,
+      scores: placement?.totals ?? [],
+    });
+  }
+
+  private observe({ framework, startedAt }: Cycle, result: string): void {
+    const { metrics, clock, queue, cache } = this.deps;
+    const labels = { result, profile: framework.profile };
+    metrics.attempts.inc(labels);
+    metrics.attemptDuration.observe((clock.monotonic() - startedAt) / 1000, labels);
+    metrics.showPending(queue);
+    metrics.cacheSize.set(cache.nodeCount, { type: 'nodes' });
+    metrics.cacheSize.set(cache.podCount, { type: 'pods' });
+  }
+
+  private recordQueueStep({ queued, pod }: Cycle): void {
+    const { tracer, client } = this.deps;
+    tracer.record('scheduler.queue', {
+      parent: client.traceOf(pod),
+      object: stepObject(pod),
+      startMs: queued.timestamp,
+      attributes: { attempt: queued.attempts, priority: pod.spec?.priority ?? 0 },
+    });
+  }
+
+  private recorder({ profile }: Framework): EventRecorder {
+    const recorder = this.deps.recorders.get(profile);
+    if (!recorder) throw new Error(`no event recorder for profile ${profile}`);
+    return recorder;
+  }
+}
+
+const pluginOf = ({ plugin }: Status): Set<string> => new Set(plugin === undefined ? [] : [plugin]);
+const withKind = (pod: Pod): Pod => ({ ...pod, apiVersion: 'v1', kind: 'Pod' });
+const stepObject = ({ metadata: { namespace, name, uid } }: Pod): StepObject => ({
+  kind: 'Pod',
+  namespace,
+  name,
+  uid,
+});
