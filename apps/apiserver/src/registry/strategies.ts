@@ -5,6 +5,7 @@ import { daemonSetStrategy } from './apps/daemonset/strategy';
 import { deploymentStrategy } from './apps/deployment/strategy';
 import { replicaSetStrategy } from './apps/replicaset/strategy';
 import { statefulSetStrategy } from './apps/statefulset/strategy';
+import { certificateSigningRequestStrategy } from './certificates/certificatesigningrequest/strategy';
 import { leaseStrategy } from './coordination/lease/strategy';
 import { configMapStrategy } from './core/configmap/strategy';
 import { endpointsStrategy } from './core/endpoints/strategy';
@@ -38,6 +39,7 @@ export const strategies: ReadonlyMap<string, Strategy> = new Map([
   ['apps/deployments', of(deploymentStrategy)],
   ['apps/replicasets', of(replicaSetStrategy)],
   ['apps/statefulsets', of(statefulSetStrategy)],
+  ['certificates.k8s.io/certificatesigningrequests', of(certificateSigningRequestStrategy)],
   ['coordination.k8s.io/leases', of(leaseStrategy)],
   ['discovery.k8s.io/endpointslices', of(endpointSliceStrategy)],
   ['events.k8s.io/events', of(newEventStrategy)],
