@@ -1,4 +1,6 @@
 import { UsageError } from '@tinkernetes/component-base';
+import { RuleResolver } from '../authorization';
+import { escalationGuard } from '../authorization/escalation/escalation-guard';
 import type { AdmissionPlugin, Authorizer, CreateAdmissionChain, ServerDependencies } from '../contracts';
 import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates';
 import { defaultIngressClass } from './default-ingress-class';
@@ -66,7 +68,9 @@ export const createAdmissionChain: CreateAdmissionChain = (deps) => {
     const names = plugins.map((plugin) => plugin.name).join(', ');
     throw new UsageError(`admission plugin "${unknown}" is unknown; these are known: ${names}`);
   }
-  return plugins
+  const chain = plugins
     .filter(({ name, byDefault }) => (byDefault || enabled.includes(name)) && !disabled.includes(name))
     .map((plugin) => plugin.create(deps));
+  if (!deps.options.authorizationModes.includes('RBAC')) return chain;
+  return [escalationGuard(new RuleResolver(deps.stores), deps.authorizer), ...chain];
 };
