@@ -88,5 +88,23 @@ export const alwaysStructs: ReadonlySet<string> = new Set(
 /** `spec` or `status` fields that are pointers or left out when empty. */
 export const pointerStructs: ReadonlySet<string> = new Set(['PodTemplate.status']);
 
+/** Times that are structs without omitzero: null when they are not set. */
+export const nullTimes: ReadonlySet<string> = new Set(
+  `
+  DeploymentCondition.lastUpdateTime DeploymentCondition.lastTransitionTime PodCondition.lastProbeTime
+  PodCondition.lastTransitionTime NodeCondition.lastHeartbeatTime NodeCondition.lastTransitionTime
+  ReplicaSetCondition.lastTransitionTime StatefulSetCondition.lastTransitionTime DaemonSetCondition.lastTransitionTime
+  ReplicationControllerCondition.lastTransitionTime JobCondition.lastProbeTime JobCondition.lastTransitionTime
+  NamespaceCondition.lastTransitionTime PersistentVolumeClaimCondition.lastProbeTime
+  PersistentVolumeClaimCondition.lastTransitionTime HorizontalPodAutoscalerCondition.lastTransitionTime
+  CertificateSigningRequestCondition.lastUpdateTime CertificateSigningRequestCondition.lastTransitionTime
+  CustomResourceDefinitionCondition.lastTransitionTime APIServiceCondition.lastTransitionTime
+  Condition.lastTransitionTime Event.firstTimestamp Event.lastTimestamp Event.eventTime EventSeries.lastObservedTime
+  ContainerStateRunning.startedAt ContainerStateTerminated.startedAt ContainerStateTerminated.finishedAt
+`
+    .trim()
+    .split(/\s+/),
+);
+
 /** Required (no omitempty) lists that are written as null when they are missing. */
 export const nullLists: ReadonlySet<string> = new Set(['ClusterRole.rules', 'Role.rules']);

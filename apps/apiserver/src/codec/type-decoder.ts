@@ -1,6 +1,13 @@
 import { loadProtobufFields, loadSchemas, type OpenAPISchema } from '@tinkernetes/api';
 import { deepFreeze } from '@tinkernetes/apimachinery';
-import { alwaysStructs, nullLists, omittedZeros, pointerStrings, pointerStructs } from './go-types';
+import {
+  alwaysStructs,
+  nullLists,
+  nullTimes,
+  omittedZeros,
+  pointerStrings,
+  pointerStructs,
+} from './go-types';
 import { scalarDecoders } from './scalar-decoders';
 
 /** Where the decoder is, for messages. */
@@ -273,7 +280,7 @@ function emptyStruct(decode: Decode): () => unknown {
 }
 
 function missingValue(field: string, schema: OpenAPISchema, required: boolean): unknown {
-  if (nullLists.has(field)) return null;
+  if (nullLists.has(field) || nullTimes.has(field)) return null;
   if (!required) return undefined;
   return schema.type === 'string' || schema.type === 'integer' || schema.type === 'boolean'
     ? zeroOf(schema)

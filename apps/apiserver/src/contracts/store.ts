@@ -8,6 +8,9 @@ export interface StoredList<T> {
 export interface WriteInfo {
   trace?: TraceParent;
   dryRun?: boolean;
+  /** Whose managedFields entry the write makes; left out: the server's own writes own nothing. */
+  fieldManager?: string;
+  subresource?: string;
 }
 
 /**

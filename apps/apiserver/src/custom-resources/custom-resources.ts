@@ -62,6 +62,7 @@ function createStore(
         convert: (object, apiVersion) => convertByName(object, apiVersion, schemas.get(apiVersion)),
       }),
       hasStatus: storage.subresources?.status !== undefined,
+      typing: customTyping(descriptor, schema),
       prefix: storagePrefix(spec.group, spec.names.plural, true),
     },
     runtime,

@@ -68,10 +68,12 @@ export class DefinitionManager {
     const now = formatTime(this.runtime.clock.now());
     const wanted = statusOf(definition, this.store.list(), now);
     if (deepEqual(wanted, definition.status)) return;
-    await this.store.modify(name, undefined, (current) => ({
-      ...current,
-      status: statusOf(current, this.store.list(), now),
-    }));
+    await this.store.modify(
+      name,
+      undefined,
+      (current) => ({ ...current, status: statusOf(current, this.store.list(), now) }),
+      { fieldManager: 'kube-apiserver', subresource: 'status' },
+    );
   }
 
   private serve(definition: CustomResourceDefinition): void {

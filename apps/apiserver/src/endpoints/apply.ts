@@ -1,11 +1,11 @@
 import type { KubeObject } from '@tinkernetes/api';
-import { applyConfiguration, badRequest } from '@tinkernetes/apimachinery';
+import { applyConfiguration, badRequest, conflict } from '@tinkernetes/apimachinery';
 import { JsonSyntaxError } from '../codec/json-reader';
 import { parseYaml } from '../codec/yaml-reader';
 import { fieldManagement } from '../registry/generic/field-tracking';
 import { readBody } from '../server/body';
 import { negotiateObject, sendEntry } from './answer';
-import type { Endpoint } from './context';
+import type { Endpoint, ResourceRequest } from './context';
 import { storeOf } from './context';
 import { objectInVersion, toStorage } from './presenter';
 import { updateKindOf } from './update-kind';
@@ -18,6 +18,7 @@ export const apply: Endpoint = async (context, request) => {
   negotiateObject(request);
   const { info, resource } = request;
   const config = parseConfig(await readBody(request.raw, context.options.maxRequestBodyBytes));
+  checkConfig(request, config);
   const write = writeContext(context, request, { operation: 'UPDATE', query, isApply: true });
   const typing = resource.typing();
   const applied = (live: KubeObject, isCreate: boolean): KubeObject => {
@@ -32,9 +33,9 @@ export const apply: Endpoint = async (context, request) => {
   const { entry, created } = await storeOf(request).updateObject(
     {
       name: info.name,
-      namespace: info.namespace,
+      namespace: request.namespace,
       change: (current) => applied(objectInVersion(resource, current), false),
-      create: info.subresource ? undefined : () => named(applied(typing.empty, true), info.name),
+      create: info.subresource ? undefined : () => named(request, applied(typing.empty, true)),
       createIfMissing: true,
     },
     write,
@@ -43,18 +44,36 @@ export const apply: Endpoint = async (context, request) => {
   sendEntry(context, request, created ? 201 : 200, entry);
 };
 
-function named(object: KubeObject, name: string): KubeObject {
-  if (object.metadata.name && object.metadata.name !== name) {
-    throw badRequest(
-      `the name of the object (${object.metadata.name}) does not match the name on the URL (${name})`,
+/** An apply that creates: its resourceVersion says nothing, a uid is of an object that is not there. */
+function named(request: ResourceRequest, object: KubeObject): KubeObject {
+  const { name } = request.info;
+  const { resourceVersion: _, ...metadata } = object.metadata;
+  if (metadata.uid) {
+    throw conflict(
+      request.resource.descriptor,
+      name,
+      `uid mismatch: the provided object specified uid ${metadata.uid}, and no existing object was found`,
     );
   }
-  return { ...object, metadata: { ...object.metadata, name } };
+  return { ...object, metadata: { ...metadata, name } };
+}
+
+function checkConfig({ resource, info }: ResourceRequest, config: KubeObject): void {
+  const { kind = '', apiVersion = '' } = config;
+  if (kind !== resource.codec.kind || apiVersion !== resource.codec.apiVersion) {
+    const groupVersion = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
+    throw badRequest(`invalid object type: ${groupVersion}, Kind=${kind}`);
+  }
+  const name = config.metadata?.name;
+  if (name && name !== info.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${info.name})`);
+  }
 }
 
 function parseConfig(body: Buffer): KubeObject {
   try {
-    return parseYaml(body.toString('utf8')).value as KubeObject;
+    const { value } = parseYaml(body.toString('utf8'));
+    return (value ?? {}) as KubeObject;
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`, error);

@@ -22,6 +22,8 @@ export interface EndpointContext {
 
 export interface ResourceRequest extends ApiRequest {
   readonly resource: ServedResource;
+  /** As in the store: '' for cluster-scoped resources (a Namespace's request has its name there). */
+  readonly namespace: string;
 }
 
 /** One verb on one resource. */

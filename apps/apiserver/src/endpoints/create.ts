@@ -19,7 +19,7 @@ export const create: Endpoint = async (context, request) => {
     target,
     fieldValidation: query.fieldValidation,
   });
-  checkNamespace(object.metadata.namespace, info.namespace);
+  checkNamespace(object.metadata.namespace, request.namespace);
   const write = writeContext(context, request, { operation: 'CREATE', query });
   const { entry } = await storeOf(request).createObject(toStorage(resource, object), write);
   sendEntry(context, request, 201, entry);

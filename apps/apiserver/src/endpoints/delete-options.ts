@@ -38,7 +38,10 @@ function fromBody(body: Buffer, request: ResourceRequest): Options {
   const { value } = parseBody(body, format, 'DeleteOptions');
   const kind = (value as { kind?: unknown } | null)?.kind;
   if (kind !== undefined && kind !== 'DeleteOptions' && kind !== '') {
-    throw badRequest('decoded object cannot be converted to DeleteOptions');
+    const { apiVersion } = value as { apiVersion?: unknown };
+    throw badRequest(
+      `no kind "${String(kind)}" is registered for version "${String(apiVersion)}" in scheme "pkg/runtime/scheme.go:111"`,
+    );
   }
   try {
     return decoderOf(schemaName)(value ?? {}, { struct: '', path: [], sawUnknown: false }) as Options;

@@ -13,7 +13,12 @@ export const deleteOne: Endpoint = async (context, request) => {
   const { info, resource } = request;
   const query = { dryRun: options.dryRun, fieldManager: '' };
   const write = writeContext(context, request, { operation: 'DELETE', query, options: options.raw });
-  const { entry, deleted } = await deleteObject(storeOf(request), info, options, write);
+  const { entry, deleted } = await deleteObject(
+    storeOf(request),
+    { name: info.name, namespace: request.namespace },
+    options,
+    write,
+  );
   const accepted = !deleted && options.orphanDependents === false;
   if (deleted && !resource.strategy.returnDeletedObject)
     sendValue(request, 200, deletedStatus(request, entry.object));

@@ -2,7 +2,7 @@ import { StatusError } from '@tinkernetes/apimachinery';
 import type { ApiRequest, RequestInfo } from '../contracts';
 import type { ServedResource } from '../registry/generic/served-resource';
 import { PlainNotFound } from '../server/respond';
-import type { Endpoint, EndpointContext } from './context';
+import type { Endpoint, EndpointContext, ResourceRequest } from './context';
 import { create } from './create';
 import { deleteOne } from './delete';
 import { deleteCollection } from './delete-collection';
@@ -43,7 +43,7 @@ export async function dispatch(context: EndpointContext, request: ApiRequest): P
     return;
   }
   if (resource.descriptor.group === '' && info.resource === 'bindings') {
-    await binding(context, Object.assign(request, { resource }));
+    await binding(context, withResource(request, resource));
     return;
   }
   const virtual = resource.store ? undefined : context.subresources().get(keyOf(resource, ''));
@@ -53,7 +53,7 @@ export async function dispatch(context: EndpointContext, request: ApiRequest): P
   }
   const endpoint = endpoints[info.verb];
   if (!endpoint || !resource.store || !resource.verbs.has(info.verb)) throw unsupportedVerb();
-  await endpoint(context, Object.assign(request, { resource }));
+  await endpoint(context, withResource(request, resource));
 }
 
 async function dispatchSubresource(
@@ -69,13 +69,20 @@ async function dispatchSubresource(
     await handler(request);
     return;
   }
-  const typed = Object.assign(request, { resource });
+  const typed = withResource(request, resource);
   if (!known.verbs.includes(verb)) throw unsupportedVerb();
   const special = subresourceEndpoints[subresource];
   const endpoint = special ?? (updateKindOf(typed) ? endpoints[verb] : undefined);
   if (!endpoint) throw unsupportedVerb();
   await endpoint(context, typed);
 }
+
+/** The request with what it is for. */
+const withResource = (request: ApiRequest, resource: ServedResource): ResourceRequest =>
+  Object.assign(request, {
+    resource,
+    namespace: resource.descriptor.namespaced ? request.info.namespace : '',
+  });
 
 const keyOf = ({ descriptor }: ServedResource, subresource: string): string =>
   `${descriptor.group}/${descriptor.resource}/${subresource}`;

@@ -12,7 +12,8 @@ export const get: Endpoint = async (context, request) => {
 /** The object that the request names, as new as it asks. */
 export async function currentEntry(context: EndpointContext, request: ResourceRequest) {
   const store = storeOf(request);
-  const { name, namespace } = request.info;
+  const { name } = request.info;
+  const { namespace } = request;
   const asked = request.query.get('resourceVersion') ?? '';
   if (asked === '') return await store.entry(name, namespace);
   const revision = parseResourceVersion(

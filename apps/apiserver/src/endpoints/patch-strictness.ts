@@ -2,6 +2,18 @@ import { invalid, invalidError } from '@tinkernetes/apimachinery';
 import type { ResourceRequest } from './context';
 import type { FieldValidation } from './write-options';
 
+/** A patch may not make another kind of the object. */
+export function checkPatchedType(request: ResourceRequest, patched: unknown): void {
+  const { codec } = request.resource;
+  const { kind, apiVersion } = patched as { kind?: unknown; apiVersion?: unknown };
+  if (kind === codec.kind && apiVersion === codec.apiVersion) return;
+  const reason =
+    apiVersion === codec.apiVersion
+      ? `converting (${String(kind)}) to (${codec.kind}): unknown conversion`
+      : `no kind "${String(kind)}" is registered for version "${String(apiVersion)}" in scheme "pkg/runtime/scheme.go:111"`;
+  throw invalidError({ group: '', kind: '' }, '', [invalid('patch', JSON.stringify(patched), reason)]);
+}
+
 /** Fields that a patch has put where the kind has no place for them. */
 export function checkPatched(
   request: ResourceRequest,

@@ -1,10 +1,14 @@
 import { loadSchemas } from '@tinkernetes/api';
 import {
+  StatusError,
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
   badRequest,
+  invalid,
+  invalidError,
 } from '@tinkernetes/apimachinery';
+import type { DecodedObject, ObjectCodec } from '../codec/object-codec';
 import { JsonSyntaxError, parseJson } from '../codec/json-reader';
 import { readBody } from '../server/body';
 import { unsupportedMediaType } from '../server/decode-body';
@@ -12,8 +16,10 @@ import { sendEntry, negotiateObject } from './answer';
 import { apply } from './apply';
 import type { Endpoint, EndpointContext, ResourceRequest } from './context';
 import { storeOf } from './context';
+import { checkNamespace } from './create';
+import { checkName } from './update';
 import { objectInVersion, toStorage } from './presenter';
-import { checkPatched } from './patch-strictness';
+import { checkPatched, checkPatchedType } from './patch-strictness';
 import { updateKindOf } from './update-kind';
 import { writeContext } from './write-context';
 import { patchQuery } from './write-options';
@@ -40,10 +46,13 @@ export const patch: Endpoint = async (context, request) => {
   const { entry } = await storeOf(request).updateObject(
     {
       name: info.name,
-      namespace: info.namespace,
+      namespace: request.namespace,
       change: (current) => {
         const patched = change(objectInVersion(resource, current));
-        const { object, unknown } = resource.codec.decode(patched);
+        checkPatchedType(request, patched);
+        const { object, unknown } = decodePatched(resource.codec, patched);
+        checkName(object.metadata.name, info.name);
+        checkNamespace(object.metadata.namespace, request.namespace);
         checkPatched(request, patched, unknown, query.fieldValidation);
         return toStorage(resource, object);
       },
@@ -53,6 +62,19 @@ export const patch: Endpoint = async (context, request) => {
   );
   sendEntry(context, request, 200, entry);
 };
+
+/** What no longer fits its kind is the patch's fault. */
+function decodePatched(codec: ObjectCodec, patched: unknown): DecodedObject {
+  try {
+    return codec.decode(patched);
+  } catch (error) {
+    const cause = error instanceof StatusError ? error.cause : undefined;
+    if (!(cause instanceof Error)) throw error;
+    throw invalidError({ group: '', kind: '' }, '', [
+      invalid('patch', JSON.stringify(patched), cause.message),
+    ]);
+  }
+}
 
 /** The patch in the request's body, as a function of what it is applied to. */
 export async function patchFunction(

@@ -24,11 +24,11 @@ export interface Selection {
 const metaFields = ['metadata.name', 'metadata.namespace'];
 
 export function selectionOf(request: ResourceRequest): Selection {
-  const { resource, info, query } = request;
+  const { resource, query } = request;
   const labels = parsed(query.get('labelSelector'), parseLabelSelector, Selector.everything);
   const fields = parsed(query.get('fieldSelector'), parseFieldSelector, FieldSelector.everything);
   checkFields(fields, resource);
-  const namespace = info.namespace || fields.exactValue('metadata.namespace') || undefined;
+  const namespace = request.namespace || fields.exactValue('metadata.namespace') || undefined;
   const name = fields.exactValue('metadata.name');
   const others = fields.requirements.some(({ field }) => !metaFields.includes(field));
   return {

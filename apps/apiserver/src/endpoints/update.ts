@@ -21,16 +21,17 @@ export const update: Endpoint = async (context, request) => {
     target,
     fieldValidation: query.fieldValidation,
   });
-  checkNamespace(object.metadata.namespace, info.namespace);
+  checkNamespace(object.metadata.namespace, request.namespace);
   checkName(object.metadata.name, info.name);
   const stored = toStorage(resource, object);
   const { entry, created } = await storeOf(request).updateObject(
     {
       name: info.name,
-      namespace: info.namespace,
+      namespace: request.namespace,
       change: () => stored,
       create: info.subresource ? undefined : () => stored,
       failOnConflict: Boolean(object.metadata.resourceVersion),
+      replaces: true,
     },
     writeContext(context, request, { operation: 'UPDATE', query }),
     updateKindOf(request) ?? 'main',
@@ -38,7 +39,8 @@ export const update: Endpoint = async (context, request) => {
   sendEntry(context, request, created ? 201 : 200, entry);
 };
 
-function checkName(given: string, wanted: string): void {
+/** The object's own name has to be the one in the URL. */
+export function checkName(given: string, wanted: string): void {
   if (given === wanted) return;
   throw badRequest(
     given

@@ -45,7 +45,7 @@ export function writeContext(
     operation === 'UPDATE' && !old ? 'CREATE' : operation;
   return {
     user: request.user,
-    namespace: request.info.namespace,
+    namespace: request.namespace,
     dryRun: query.dryRun,
     fieldManager: query.fieldManager,
     trace: request.trace,

@@ -26,7 +26,8 @@ export const eviction: Endpoint = async (context, request) => {
     target: 'policy.Eviction',
     fieldValidation: query.fieldValidation,
   })) as Eviction & KubeObject;
-  const { name, namespace } = request.info;
+  const { name } = request.info;
+  const { namespace } = request;
   if (given.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object');
   const store = storeOf(request);
   const { object } = await store.entry(name, namespace);
@@ -96,7 +97,7 @@ async function charge(
       name,
       namespace,
       (current) => charged(current as PodDisruptionBudget, pod.metadata.name, now),
-      { dryRun },
+      { dryRun, fieldManager: 'kube-apiserver', subresource: 'status' },
     );
   } catch (error) {
     // The budget went away meanwhile: nothing is left to protect.

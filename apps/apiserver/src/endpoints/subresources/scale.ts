@@ -121,13 +121,13 @@ async function write(
   const { entry } = await storeOf(request).updateObject(
     {
       name: info.name,
-      namespace: info.namespace,
+      namespace: request.namespace,
       change: (current) => {
         const live = objectInVersion(resource, current);
         const wanted = change(scaleOf(live, mapping));
         check(wanted, live, mapping);
         const next = mapping.withReplicas(live, wanted.spec?.replicas ?? 0);
-        const { resourceVersion, uid } = wanted.metadata;
+        const { resourceVersion = live.metadata.resourceVersion, uid } = wanted.metadata;
         return toStorage(resource, {
           ...next,
           metadata: { ...next.metadata, resourceVersion, uid: uid ?? next.metadata.uid },

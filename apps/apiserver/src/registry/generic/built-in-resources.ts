@@ -93,14 +93,16 @@ function createStore({ descriptor, strategy, hooks, runtime, subresources }: New
   const storage: ResourceDescriptor = { ...descriptor, ...conversion?.storageVersion };
   const convert = (object: KubeObject, apiVersion: string): KubeObject =>
     object.apiVersion === apiVersion || !conversion ? object : conversion.convert(object, apiVersion);
+  const codec = builtInCodec(storage);
   return new GenericStore(
     {
       descriptor: storage,
       strategy,
       hooks,
-      codec: builtInCodec(storage),
+      codec,
       storedCodec: createStoredCodec({ storage, convert }),
       hasStatus: subresources.has('status'),
+      typing: builtInTyping(codec),
       prefix: storagePrefix(storage.group, storage.resource, false),
     },
     runtime,

@@ -3,7 +3,7 @@ import { conflict } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import { GuardFailedError } from '@tinkernetes/storage';
 import type { CacheEntry } from '../../cacher/cache-entry';
-import { checkPreconditions, type GenericStore, type Written } from './generic-store';
+import type { GenericStore, Written } from './generic-store';
 import { withGeneration } from './object-meta';
 import type { WriteContext } from './write-context';
 
@@ -47,14 +47,36 @@ async function deleteOnce(
   context: WriteContext,
 ): Promise<Written> {
   const { object } = entry;
-  checkPreconditions(store.descriptor, object, request.preconditions);
+  checkPreconditions(store, object, request.preconditions);
   await context.admit?.(undefined, object);
   const marked = markDeleted(store, object, request);
   if (marked === object) return { entry, created: false };
   if (marked) return await store.write(entry, marked, context);
+  const last = store.strategy.graceful ? withDeletion(store, object, [], 0) : undefined;
   if (context.dryRun) return { entry, created: false, deleted: true };
   const revision = await store.remove(entry);
-  return { entry: entry.deletedAt(revision), created: false, deleted: true };
+  const shown = last ? store.unstored(last, revision) : entry.deletedAt(revision);
+  return { entry: shown, created: false, deleted: true };
+}
+
+function checkPreconditions(
+  { descriptor }: GenericStore,
+  { metadata }: KubeObject,
+  preconditions: DeleteRequest['preconditions'],
+): void {
+  const { uid, resourceVersion } = preconditions ?? {};
+  const refuse = (reason: string) =>
+    conflict({ group: descriptor.group, resource: descriptor.kind }, metadata.name, reason);
+  if (uid !== undefined && uid !== metadata.uid) {
+    throw refuse(
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ''}). The object might have been deleted and then recreated`,
+    );
+  }
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    throw refuse(
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion ?? ''}). The object might have been modified`,
+    );
+  }
 }
 
 /** The object marked as being deleted; undefined when nothing holds it and it can go at once. */

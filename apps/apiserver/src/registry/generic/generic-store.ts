@@ -1,11 +1,13 @@
 import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
 import {
+  StatusError,
   alreadyExists,
   conflict,
   generateNameConflict,
   invalid,
   invalidError,
   notFound,
+  validateObjectMetaUpdate,
 } from '@tinkernetes/apimachinery';
 import type { Clock, Random } from '@tinkernetes/component-base';
 import { GuardFailedError, type KeyValue, type Storage } from '@tinkernetes/storage';
@@ -22,7 +24,7 @@ import type {
   WriteInfo,
 } from '../../contracts';
 import type { ObjectCodec } from '../../codec/object-codec';
-import { trackManagedFields } from './field-tracking';
+import { trackManagedFields, type FieldTyping } from './field-tracking';
 import { metadataForCreate, metadataForUpdate, specChanged, withGeneration } from './object-meta';
 import { storedBytes, withRevision } from './stored-codec';
 import { systemContext, type WriteContext } from './write-context';
@@ -35,6 +37,7 @@ export interface GenericStoreOptions {
   readonly codec: ObjectCodec;
   readonly storedCodec: StoredCodec;
   readonly hasStatus: boolean;
+  readonly typing: () => FieldTyping;
   readonly prefix: string;
 }
 export interface StoreRuntime {
@@ -62,9 +65,10 @@ export interface UpdateRequest {
   create?(): KubeObject;
   /** Creates it whatever the kind's strategy says (apply). */
   createIfMissing?: boolean;
+  /** The object came as a whole (PUT): another uid means another object. */
+  replaces?: boolean;
   /** Throws Conflict instead of trying again when somebody else wrote in between. */
   failOnConflict?: boolean;
-  preconditions?: { uid?: string; resourceVersion?: string };
 }
 
 const maxNameAttempts = 8;
@@ -110,7 +114,10 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
   async create(object: T, info: WriteInfo = {}): Promise<T> {
     const namespace = object.metadata.namespace ?? '';
     const { object: decoded } = this.options.codec.decode(object);
-    const written = await this.createObject(decoded, systemContext(this.descriptor, namespace, info));
+    const written = await this.createObject(
+      decoded,
+      systemContext(this.descriptor, namespace, this.tracked(info)),
+    );
     return written.entry.object as T;
   }
 
@@ -126,7 +133,7 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
         namespace: namespace ?? '',
         change: (current) => change(current as T) ?? current,
       },
-      systemContext(this.descriptor, namespace ?? '', info),
+      systemContext(this.descriptor, namespace ?? '', this.tracked(info)),
       'raw',
     );
     return written.entry.object as T;
@@ -167,10 +174,20 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
       } catch (error) {
         if (!(error instanceof GuardFailedError)) throw error;
         const generated = !given.metadata.name && Boolean(given.metadata.generateName);
-        if (!generated) throw alreadyExists(this.descriptor, object.metadata.name);
+        if (!generated) throw this.exists(object);
         if (attempt === maxNameAttempts) throw generateNameConflict(this.descriptor, object.metadata.name);
       }
     }
+  }
+
+  /** Says so where what is in the way is being deleted. */
+  private exists(object: KubeObject): StatusError {
+    const { name, namespace } = object.metadata;
+    const error = alreadyExists(this.descriptor, name);
+    if (!this.peek(name, namespace)?.metadata.deletionTimestamp) return error;
+    return new StatusError('AlreadyExists', `object is being deleted: ${error.message}`, {
+      details: error.details,
+    });
   }
 
   private async createOnce(given: KubeObject, context: WriteContext): Promise<Written> {
@@ -254,11 +271,10 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
     kind: UpdateKind | 'raw',
   ): Promise<Written> {
     const old = current.object;
-    checkPreconditions(this.descriptor, old, request.preconditions);
     const wanted = await request.change(old);
     if (wanted === old) return { entry: current, created: false };
-    if (kind === 'raw') return await this.write(current, wanted, context);
-    this.checkVersions(wanted, old, kind);
+    if (kind === 'raw') return await this.write(current, this.track(old, wanted, context), context);
+    this.checkVersions(wanted, old, { kind, replaces: request.replaces ?? false });
     const { strategy, hooks } = this.options;
     const strategyContext = this.strategyContext(context);
     let object: KubeObject = { ...wanted, metadata: metadataForUpdate(wanted.metadata, old.metadata) };
@@ -269,7 +285,8 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
     try {
       if (begun) object = begun.object;
       const errors = this.rulesOf(kind)?.(object, old, strategyContext);
-      this.check(object, errors ?? []);
+      // Upstream checks metadata twice, here and in the strategy, and reports both.
+      this.check(object, [...validateObjectMetaUpdate(object.metadata, old.metadata), ...(errors ?? [])]);
       this.warn(object, old, context);
       await context.admit?.(object, old);
       return await this.write(current, object, context);
@@ -279,8 +296,18 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
     }
   }
 
-  private checkVersions(wanted: KubeObject, old: KubeObject, kind: UpdateKind): void {
+  private checkVersions(
+    wanted: KubeObject,
+    old: KubeObject,
+    { kind, replaces }: { kind: UpdateKind; replaces: boolean },
+  ): void {
     const { resourceVersion, uid } = wanted.metadata;
+    if (resourceVersion && !/^\d+$/.test(resourceVersion)) {
+      throw new StatusError(
+        'Unknown',
+        `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`,
+      );
+    }
     if (resourceVersion && resourceVersion !== '0') {
       if (resourceVersion !== old.metadata.resourceVersion)
         throw conflict(this.descriptor, old.metadata.name);
@@ -290,7 +317,8 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
         invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
       ]);
     }
-    if (uid && uid !== old.metadata.uid) checkPreconditions(this.descriptor, old, { uid });
+    if (uid && uid !== old.metadata.uid && replaces)
+      throw uidConflict(this as unknown as GenericStore, old, uid);
   }
 
   private prepare(
@@ -320,7 +348,10 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
   private counted(next: KubeObject, old: KubeObject): KubeObject {
     if (!(this.strategy.hasGeneration ?? this.options.hasStatus)) return next;
     const generation = old.metadata.generation ?? 0;
-    return withGeneration(next, specChanged(next, old) ? generation + 1 : generation);
+    return withGeneration(
+      next,
+      specChanged(next, old, this.options.codec.schemaName === undefined) ? generation + 1 : generation,
+    );
   }
 
   private prepareStatus(object: KubeObject, old: KubeObject, context: StrategyContext): KubeObject {
@@ -398,6 +429,10 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
     );
   }
 
+  private tracked(info: WriteInfo): WriteInfo & { typing?: FieldTyping } {
+    return info.fieldManager === undefined ? info : { ...info, typing: this.options.typing() };
+  }
+
   /** Ownership counts what the request brought: before admission and before the strategy's own changes. */
   private track(live: KubeObject | undefined, next: KubeObject, context: WriteContext): KubeObject {
     return trackManagedFields(live, next, context, this.runtime.clock.now());
@@ -427,32 +462,20 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
   }
 }
 
-export function checkPreconditions(
-  descriptor: ResourceDescriptor,
-  object: KubeObject,
-  preconditions: { uid?: string; resourceVersion?: string } | undefined,
-): void {
-  if (!preconditions) return;
-  const { name, uid, resourceVersion } = object.metadata;
-  if (preconditions.uid !== undefined && preconditions.uid !== uid) {
-    throw conflict(
-      descriptor,
-      name,
-      `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${uid ?? ''}`,
-    );
-  }
-  if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
-    throw conflict(
-      descriptor,
-      name,
-      `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${resourceVersion ?? ''}`,
-    );
-  }
+function uidConflict(store: GenericStore, old: KubeObject, uid: string): StatusError {
+  const { name, namespace = '', resourceVersion = '' } = old.metadata;
+  return conflict(
+    store.descriptor,
+    name,
+    `StorageError: invalid object, Code: 4, Key: ${store.keyOf(name, namespace)}, ResourceVersion: ${resourceVersion}, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid ?? ''}`,
+  );
 }
 
 function withoutStatus(object: KubeObject, codec: ObjectCodec): KubeObject {
   const { status: _, ...rest } = object as KubeObject & { status?: unknown };
-  return codec.schemaName ? ({ ...rest, status: {} } as KubeObject) : rest;
+  if (!codec.schemaName) return rest;
+  const { status } = codec.decode({}).object as { status?: unknown };
+  return { ...rest, status } as KubeObject;
 }
 
 function withStatusOf(object: KubeObject, old: KubeObject): KubeObject {

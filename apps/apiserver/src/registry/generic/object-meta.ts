@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectMeta } from '@tinkernetes/api';
-import { badRequest, semanticEqual } from '@tinkernetes/apimachinery';
+import { deepEqual, semanticEqual, StatusError } from '@tinkernetes/apimachinery';
 import { formatTime, nameSuffix, type Random } from '@tinkernetes/component-base';
 
 /** Names from generateName are cut so that the suffix fits (k8s.io/apiserver/pkg/storage/names). */
@@ -16,7 +16,7 @@ export function metadataForCreate(
   { namespace, random, now }: { namespace: string; random: Random; now: number },
 ): ObjectMeta {
   if (meta.resourceVersion) {
-    throw badRequest('resourceVersion should not be set on objects to be created');
+    throw new StatusError('Unknown', 'resourceVersion should not be set on objects to be created');
   }
   const { name, generateName, namespace: _n, selfLink: _s, uid: _u, resourceVersion: _r, ...rest } = meta;
   const {
@@ -58,7 +58,7 @@ export function metadataForUpdate(meta: ObjectMeta, old: ObjectMeta): ObjectMeta
 }
 
 /** Everything but metadata and status, which is what generation counts. */
-export function specChanged(a: KubeObject, b: KubeObject): boolean {
+export function specChanged(a: KubeObject, b: KubeObject, custom: boolean): boolean {
   const rest = (o: KubeObject): object => {
     const {
       metadata: _m,
@@ -69,7 +69,8 @@ export function specChanged(a: KubeObject, b: KubeObject): boolean {
     } = o as KubeObject & { status?: unknown };
     return spec;
   };
-  return !semanticEqual(rest(a), rest(b));
+  // Only typed objects have fields in which an empty list means none.
+  return !(custom ? deepEqual(rest(a), rest(b)) : semanticEqual(rest(a), rest(b)));
 }
 
 export function withGeneration(object: KubeObject, generation: number): KubeObject {

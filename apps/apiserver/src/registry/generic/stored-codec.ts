@@ -10,11 +10,12 @@ export function storedBytes(object: KubeObject): Buffer {
   return Buffer.from(JSON.stringify({ ...object, metadata }));
 }
 
-/** Puts the resourceVersion behind the uid, where upstream writes it. */
+/** Puts the resourceVersion behind the uid, where upstream writes it; 0 stands for not stored. */
 export function withResourceVersion(value: Uint8Array, revision: number): Buffer {
   const bytes = Buffer.isBuffer(value)
     ? value
     : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  if (revision === 0) return bytes;
   const at = bytes.indexOf(uidMark);
   if (at < 0) throw new Error('stored object without uid');
   const end = bytes.indexOf(0x22, at + uidMark.length) + 1;
@@ -42,7 +43,7 @@ export function withRevision(object: KubeObject, revision: number): KubeObject {
 export function decodeStored(value: Uint8Array, revision: number): KubeObject {
   const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8');
   const object = JSON.parse(text) as KubeObject;
-  object.metadata.resourceVersion = String(revision);
+  if (revision !== 0) object.metadata.resourceVersion = String(revision);
   return deepFreeze(object);
 }
 

@@ -26,16 +26,17 @@ export interface WriteContext {
 export function systemContext(
   descriptor: Pick<ResourceDescriptor, 'group' | 'version'>,
   namespace: string,
-  info: WriteInfo,
+  info: WriteInfo & { typing?: FieldTyping },
 ): WriteContext {
   return {
     user: { name: 'system:apiserver', groups: ['system:masters'] },
     namespace,
     dryRun: info.dryRun ?? false,
-    fieldManager: 'kube-apiserver',
+    fieldManager: info.fieldManager ?? 'kube-apiserver',
     trace: info.trace,
     apiVersion: apiVersionOf(descriptor),
-    subresource: '',
+    subresource: info.subresource ?? '',
+    fields: info.typing && { typing: info.typing, isApply: false },
     warn: () => undefined,
   };
 }
