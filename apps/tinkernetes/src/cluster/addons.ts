@@ -15,6 +15,21 @@ const clusterRoleBinding = (name: string, role: string, subjects: object[]): Man
   subjects,
 });
 
+/** The right to have a certificate request of one kind approved automatically. */
+const requestRole = (kind: 'nodeclient' | 'selfnodeclient'): Manifest => ({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  metadata: { name: `${requestRolePrefix}${kind}` },
+  rules: [
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: [`certificatesigningrequests/${kind}`],
+      verbs: ['create'],
+    },
+  ],
+});
+const requestRolePrefix = 'system:certificates.k8s.io:certificatesigningrequests:';
+
 const group = (name: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name });
 const bootstrapGroup = 'system:bootstrappers:kubeadm:default-node-token';
 
@@ -36,15 +51,15 @@ export function nodeBootstrapManifests(token: string): Manifest[] {
         'usage-bootstrap-signing': 'true',
       },
     },
+    requestRole('nodeclient'),
+    requestRole('selfnodeclient'),
     clusterRoleBinding('kubeadm:kubelet-bootstrap', 'system:node-bootstrapper', [group(bootstrapGroup)]),
-    clusterRoleBinding(
-      'kubeadm:node-autoapprove-bootstrap',
-      'system:certificates.k8s.io:certificatesigningrequests:nodeclient',
-      [group(bootstrapGroup)],
-    ),
+    clusterRoleBinding('kubeadm:node-autoapprove-bootstrap', `${requestRolePrefix}nodeclient`, [
+      group(bootstrapGroup),
+    ]),
     clusterRoleBinding(
       'kubeadm:node-autoapprove-certificate-rotation',
-      'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient',
+      `${requestRolePrefix}selfnodeclient`,
       [group('system:nodes')],
     ),
   ];
