@@ -66,7 +66,10 @@ export async function runMain<S extends Record<string, FlagSpec>, O>(
     random: realRandom,
     logger,
     metrics: createMetrics(),
-    tracer: createStepTracer({ component: main.component }),
+    tracer: createStepTracer({
+      component: main.component,
+      otlpEndpoint: process.env.OTEL_EXPORTER_OTLP_ENDPOINT,
+    }),
     ready: (info = {}) => process.send?.({ type: 'ready', info }),
   };
   try {
