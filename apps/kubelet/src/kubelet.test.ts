@@ -1,114 +1,23 @@
-import { Events, Leases, Namespaces, Nodes, Pods, ServiceAccounts, type Pod } from '@tinkernetes/api';
+import { Events, Leases, Nodes, Pods } from '@tinkernetes/api';
 import { isNotFound } from '@tinkernetes/apimachinery';
-import { createClient, type Client } from '@tinkernetes/client';
-import {
-  createMetrics,
-  createStepTracer,
-  parseFlags,
-  realClock,
-  realRandom,
-} from '@tinkernetes/component-base';
-import { eventually, silentLogger } from '@tinkernetes/component-base/testing';
-import { kubeconfigText, startApiServer, type TestApiServer } from '@tinkernetes/testing';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { flags, toOptions } from './options';
-import { run } from './run';
-import { FakeRuntime } from './testing/fake-runtime';
-
-const nodeName = 'node-1';
+import { eventually } from '@tinkernetes/component-base/testing';
+import { conditionOf, KubeletFixture, nodeName } from './testing/kubelet-fixture';
 
 describe('kubelet', () => {
-  let apiServer: TestApiServer;
-  let client: Client;
-  let directory: string;
-  let runtime: FakeRuntime;
-  let stop: AbortController;
-  let running: Promise<void>;
+  let kubelet: KubeletFixture;
 
   beforeAll(async () => {
-    apiServer = await startApiServer();
-    client = createClient(apiServer.adminConfig);
-    await client
-      .for(Namespaces)
-      .create({ metadata: { name: 'kube-node-lease' }, spec: {} })
-      .catch(() => undefined);
-    await client.for(ServiceAccounts).create({ metadata: { name: 'default' } }, { namespace: 'default' });
-    directory = await mkdtemp(join(tmpdir(), 'kubelet-'));
-    runtime = new FakeRuntime(`unix://${join(directory, 'cri.sock')}`);
-    await runtime.start();
-    await writeFile(
-      join(directory, 'kubeconfig'),
-      kubeconfigText(await apiServer.configFor(`system:node:${nodeName}`, 'system:nodes', 'system:masters')),
-    );
-    await start();
+    kubelet = await KubeletFixture.create();
+    await kubelet.start();
   }, 30_000);
-
-  afterAll(async () => {
-    stop.abort(new Error('test is over'));
-    await running;
-    runtime.stop();
-    client.close();
-    await apiServer.stop();
-    await rm(directory, { recursive: true, force: true });
-  });
-
-  async function start(): Promise<void> {
-    stop = new AbortController();
-    const options = toOptions(
-      parseFlags(flags, [
-        `--kubeconfig=${join(directory, 'kubeconfig')}`,
-        `--root-dir=${join(directory, 'root')}`,
-        `--container-runtime-endpoint=${runtime.endpoint}`,
-        `--hostname-override=${nodeName}`,
-        '--node-ip=172.30.0.11',
-        '--port=0',
-        '--address=127.0.0.1',
-      ]),
-    );
-    const logger = process.env.KUBELET_LOG ? { ...console, child: () => silentLogger } : silentLogger;
-    await new Promise<void>((resolve) => {
-      running = run(options, {
-        signal: stop.signal,
-        clock: realClock,
-        random: realRandom,
-        logger: logger as typeof silentLogger,
-        metrics: createMetrics(),
-        tracer: createStepTracer({ component: 'kubelet' }),
-        ready: () => resolve(),
-      });
-      running.catch((error: unknown) => console.error(error));
-    });
-  }
-
-  const podSpec = (name: string, spec: Partial<Pod['spec']> = {}) => ({
-    metadata: { name, namespace: 'default' },
-    spec: {
-      nodeName,
-      automountServiceAccountToken: false,
-      terminationGracePeriodSeconds: 5,
-      containers: [{ name: `${name}-main`, image: 'busybox' }],
-      ...spec,
-    },
-  });
-  const create = (name: string, spec?: Partial<Pod['spec']>) =>
-    client.for(Pods).create(podSpec(name, spec), { namespace: 'default' });
-  const get = (name: string) => client.for(Pods).get(name, { namespace: 'default' });
-  const phase = (name: string, wanted: string) =>
-    eventually(async () => {
-      const pod = await get(name);
-      expect(pod.status?.phase).toBe(wanted);
-      return pod;
-    });
-  const condition = (pod: Pod, type: string) => pod.status?.conditions?.find((c) => c.type === type);
+  afterAll(() => kubelet.close());
 
   it('registers its node, hands the pod CIDR to the runtime and is ready then', async () => {
     await eventually(async () => {
-      const node = await client.for(Nodes).get(nodeName);
+      const node = await kubelet.client.for(Nodes).get(nodeName);
       expect(node.status?.conditions?.find((c) => c.type === 'Ready')?.status).toBe('False');
     });
-    await client
+    await kubelet.client
       .for(Nodes)
       .patch(
         nodeName,
@@ -116,37 +25,41 @@ describe('kubelet', () => {
         { type: 'merge' },
       );
     await eventually(async () => {
-      const ready = (await client.for(Nodes).get(nodeName)).status?.conditions?.find(
+      const ready = (await kubelet.client.for(Nodes).get(nodeName)).status?.conditions?.find(
         (c) => c.type === 'Ready',
       );
       expect(ready).toMatchObject({ status: 'True', reason: 'KubeletReady' });
     });
-    expect(runtime.podCIDR).toBe('10.244.0.0/24');
-    const lease = await eventually(() => client.for(Leases).get(nodeName, { namespace: 'kube-node-lease' }));
+    expect(kubelet.runtime.podCIDR).toBe('10.244.0.0/24');
+    const lease = await eventually(() =>
+      kubelet.client.for(Leases).get(nodeName, { namespace: 'kube-node-lease' }),
+    );
     expect(lease.spec?.leaseDurationSeconds).toBe(40);
   });
 
   it('runs a pod, tells its status, and ends it with its grace period', async () => {
     const started = performance.now();
-    await create('web');
-    const pod = await phase('web', 'Running');
+    await kubelet.create('web');
+    const pod = await kubelet.phase('web', 'Running');
     expect(performance.now() - started).toBeLessThan(2000);
-    expect(condition(pod, 'Ready')?.status).toBe('True');
+    expect(conditionOf(pod, 'Ready')?.status).toBe('True');
     expect(pod.status).toMatchObject({ hostIP: '172.30.0.11', qosClass: 'BestEffort' });
     expect(pod.status?.containerStatuses?.[0]).toMatchObject({
       ready: true,
       started: true,
       restartCount: 0,
-      image: 'busybox',
+      image: 'busybox:latest',
     });
-    await client.for(Pods).delete('web', { namespace: 'default' });
+    await kubelet.client.for(Pods).delete('web', { namespace: 'default' });
     await eventually(async () => {
-      const gone = await get('web').catch((error: unknown) => error);
+      const gone = await kubelet.get('web').catch((error: unknown) => error);
       expect(isNotFound(gone)).toBe(true);
     });
-    expect(runtime.calls).toContain('StopContainer web-main 5');
-    await eventually(() => [...runtime.sandboxes.values()].every((s) => s.config.metadata?.name !== 'web'));
-    const { items } = await client
+    expect(kubelet.runtime.calls).toContain('StopContainer web-main 5');
+    await eventually(() =>
+      [...kubelet.runtime.sandboxes.values()].every((s) => s.config.metadata?.name !== 'web'),
+    );
+    const { items } = await kubelet.client
       .for(Events)
       .list({ namespace: 'default', fieldSelector: 'involvedObject.name=web' });
     expect(items.map((e) => e.reason)).toEqual(
@@ -155,11 +68,11 @@ describe('kubelet', () => {
   });
 
   it('completes a pod whose containers end and never restart', async () => {
-    await create('job', { restartPolicy: 'Never' });
-    await phase('job', 'Running');
-    runtime.exit('job-main', 0);
-    const pod = await phase('job', 'Succeeded');
-    expect(condition(pod, 'Ready')).toMatchObject({ status: 'False', reason: 'PodCompleted' });
+    await kubelet.create('job', { restartPolicy: 'Never' });
+    await kubelet.phase('job', 'Running');
+    kubelet.runtime.exit('job-main', 0);
+    const pod = await kubelet.phase('job', 'Succeeded');
+    expect(conditionOf(pod, 'Ready')).toMatchObject({ status: 'False', reason: 'PodCompleted' });
     expect(pod.status?.containerStatuses?.[0]?.state?.terminated).toMatchObject({
       exitCode: 0,
       reason: 'Completed',
@@ -167,16 +80,16 @@ describe('kubelet', () => {
   });
 
   it('restarts a crashed container at once, then with back-off', async () => {
-    await create('crash');
-    await phase('crash', 'Running');
-    runtime.exit('crash-main', 1);
+    await kubelet.create('crash');
+    await kubelet.phase('crash', 'Running');
+    kubelet.runtime.exit('crash-main', 1);
     await eventually(async () => {
-      const pod = await get('crash');
+      const pod = await kubelet.get('crash');
       expect(pod.status?.containerStatuses?.[0]).toMatchObject({ restartCount: 1, ready: true });
     });
-    runtime.exit('crash-main', 1);
+    kubelet.runtime.exit('crash-main', 1);
     await eventually(async () => {
-      const state = (await get('crash')).status?.containerStatuses?.[0]?.state;
+      const state = (await kubelet.get('crash')).status?.containerStatuses?.[0]?.state;
       expect(state?.waiting?.reason).toBe('CrashLoopBackOff');
       expect(state?.waiting?.message).toMatch(
         /^back-off 10s restarting failed container=crash-main pod=crash_default\(/,
@@ -185,7 +98,7 @@ describe('kubelet', () => {
   });
 
   it('runs init containers in order and sidecars beside the main container', async () => {
-    await create('staged', {
+    await kubelet.create('staged', {
       restartPolicy: 'Never',
       initContainers: [
         { name: 'prep', image: 'busybox' },
@@ -194,58 +107,59 @@ describe('kubelet', () => {
       ],
       containers: [{ name: 'main', image: 'busybox' }],
     });
-    await eventually(() => runtime.container('prep')?.state === 'CONTAINER_RUNNING');
-    expect(runtime.container('proxy')).toBeUndefined();
-    expect((await get('staged')).status?.phase).toBe('Pending');
-    runtime.exit('prep', 0);
-    await eventually(() => runtime.container('warm')?.state === 'CONTAINER_RUNNING');
-    expect(runtime.container('proxy')?.state).toBe('CONTAINER_RUNNING');
-    expect(runtime.container('main')).toBeUndefined();
-    runtime.exit('warm', 0);
-    await phase('staged', 'Running');
-    const proxy = runtime.container('proxy')?.id;
-    runtime.exit('proxy', 1);
+    await eventually(() => kubelet.runtime.container('prep')?.state === 'CONTAINER_RUNNING');
+    expect(kubelet.runtime.container('proxy')).toBeUndefined();
+    expect((await kubelet.get('staged')).status?.phase).toBe('Pending');
+    kubelet.runtime.exit('prep', 0);
+    await eventually(() => kubelet.runtime.container('warm')?.state === 'CONTAINER_RUNNING');
+    expect(kubelet.runtime.container('proxy')?.state).toBe('CONTAINER_RUNNING');
+    expect(kubelet.runtime.container('main')).toBeUndefined();
+    kubelet.runtime.exit('warm', 0);
+    await kubelet.phase('staged', 'Running');
+    const proxy = kubelet.runtime.container('proxy')?.id;
+    kubelet.runtime.exit('proxy', 1);
     await eventually(async () => {
-      const pod = await get('staged');
+      const pod = await kubelet.get('staged');
       expect(pod.status?.initContainerStatuses?.[1]).toMatchObject({ restartCount: 1, started: true });
     });
-    expect(runtime.container('proxy')?.id).not.toBe(proxy);
-    runtime.exit('main', 0);
-    const done = await phase('staged', 'Succeeded');
+    expect(kubelet.runtime.container('proxy')?.id).not.toBe(proxy);
+    kubelet.runtime.exit('main', 0);
+    const done = await kubelet.phase('staged', 'Succeeded');
     expect(done.status?.containerStatuses).toHaveLength(1);
-    await eventually(() => runtime.container('proxy')?.state === 'CONTAINER_EXITED');
+    await eventually(() => kubelet.runtime.container('proxy')?.state === 'CONTAINER_EXITED');
   });
 
   it('says why an image cannot be pulled, and backs off', async () => {
-    runtime.broken.set('nowhere/none:1', 'failed to resolve reference "nowhere/none:1": not found');
-    await create('unpullable', { containers: [{ name: 'c', image: 'nowhere/none:1' }] });
+    kubelet.runtime.broken.set('nowhere/none:1', 'failed to resolve reference "nowhere/none:1": not found');
+    await kubelet.create('unpullable', { containers: [{ name: 'c', image: 'nowhere/none:1' }] });
     await eventually(async () => {
-      const state = (await get('unpullable')).status?.containerStatuses?.[0]?.state;
+      const state = (await kubelet.get('unpullable')).status?.containerStatuses?.[0]?.state;
       expect(state?.waiting?.reason).toBe('ErrImagePull');
       expect(state?.waiting?.message).toContain('failed to resolve reference');
     });
   });
 
   it('reports RunContainerError for a command that does not exist', async () => {
-    await create('nocmd', { containers: [{ name: 'nocmd-main', image: 'busybox', command: ['/no/such'] }] });
+    await kubelet.create('nocmd', {
+      containers: [{ name: 'nocmd-main', image: 'busybox', command: ['/no/such'] }],
+    });
     await eventually(async () => {
-      const status = (await get('nocmd')).status?.containerStatuses?.[0];
+      const status = (await kubelet.get('nocmd')).status?.containerStatuses?.[0];
       expect(status?.state?.waiting?.reason ?? status?.lastState?.terminated?.exitCode).toBeDefined();
       expect(status?.lastState?.terminated?.exitCode).toBe(127);
     });
   });
 
   it('goes on with running containers after its own restart', async () => {
-    await create('steady');
-    await phase('steady', 'Running');
-    const id = runtime.container('steady-main')?.id;
-    stop.abort(new Error('restart'));
-    await running;
-    runtime.calls.length = 0;
-    await start();
-    await create('after-restart');
-    await phase('after-restart', 'Running');
-    expect(runtime.container('steady-main')?.id).toBe(id);
-    expect(runtime.calls.filter((c) => c.includes('steady'))).toEqual([]);
+    await kubelet.create('steady');
+    await kubelet.phase('steady', 'Running');
+    const id = kubelet.runtime.container('steady-main')?.id;
+    await kubelet.stop();
+    kubelet.runtime.calls.length = 0;
+    await kubelet.start();
+    await kubelet.create('after-restart');
+    await kubelet.phase('after-restart', 'Running');
+    expect(kubelet.runtime.container('steady-main')?.id).toBe(id);
+    expect(kubelet.runtime.calls.filter((c) => c.includes('steady'))).toEqual([]);
   });
 });

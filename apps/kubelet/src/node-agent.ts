@@ -13,8 +13,9 @@ import { NodeReporter } from './node/node-reporter';
 import { RuntimeHealth } from './node/runtime-health';
 import type { Options } from './options';
 import { PLEG } from './pleg/pleg';
-import { refusalOf } from './pods/admission';
-import { isPhaseTerminal, podText, uidOf } from './pods/pod-facts';
+import { MirrorPods } from './pods/mirror-pods';
+import { PodDispatcher } from './pods/pod-dispatcher';
+import { isStaticPod, uidOf } from './pods/pod-facts';
 import { createPodInputs } from './pods/pod-inputs';
 import { createPodSyncer } from './pods/pod-syncer';
 import { PodWorkers } from './pods/pod-workers';
@@ -22,10 +23,10 @@ import { StatusGenerator } from './pods/status-generator';
 import { StatusManager } from './pods/status-manager';
 import { ProbeManager } from './prober/probe-manager';
 import { ContainerKiller } from './runtime/container-killer';
-import { labels } from './runtime/labels';
 import { PodCache } from './runtime/pod-cache';
 import { PodEvents } from './runtime/pod-events';
 import { RuntimeManager } from './runtime/runtime-manager';
+import { StaticPodSource } from './sources/static-pod-source';
 import { ObjectWatcher } from './volumes/object-watcher';
 import { PodDirectories } from './volumes/pod-directories';
 import { TokenManager } from './volumes/token-manager';
@@ -52,7 +53,7 @@ export class NodeAgent {
   readonly statuses: StatusManager;
   readonly cache: PodCache;
   readonly events: PodEvents;
-  private readonly pods = new Map<string, Pod>();
+  private readonly pods: PodDispatcher;
   private readonly probes: ProbeManager;
   private readonly pleg: PLEG;
   private readonly health: RuntimeHealth;
@@ -62,7 +63,7 @@ export class NodeAgent {
   private readonly podInformer;
   private readonly nodeInformer;
   private readonly serviceInformer;
-  private sourcesReady = false;
+  private readonly staticPods: StaticPodSource;
 
   constructor(private readonly deps: NodeAgentDeps) {
     const { options, context, client, runtime, images, version, dialer, machine } = deps;
@@ -113,9 +114,27 @@ export class NodeAgent {
       nodeName,
       traceOf,
       signal,
+      apiPodOf: (pod) => (isStaticPod(pod) ? mirrors.of(pod) : pod),
       canBeDeleted: (uid) => this.workers.state(uid) === 'finished',
     });
     const statuses = this.statuses;
+    const mirrors = new MirrorPods({
+      client,
+      logger,
+      signal,
+      nodeName,
+      nodeUID: () => this.reporter.nodeUID,
+    });
+    this.staticPods = new StaticPodSource({
+      clock,
+      logger,
+      nodeName,
+      path: options.staticPodPath,
+      url: options.staticPodURL,
+      fileCheckMs: options.fileCheckMs,
+      httpCheckMs: options.httpCheckMs,
+      onPods: (source, found) => this.pods.staticPods(source, found),
+    });
     const volumes = new VolumeManager({ client, clock, random, directories, events });
     const objects = new ObjectWatcher({ client, clock, random, logger, signal, onChange: wake });
     const killer = new ContainerKiller({ ...hooks, events, logger });
@@ -157,7 +176,7 @@ export class NodeAgent {
       random,
       logger,
       syncFrequencyMs: options.syncFrequencyMs,
-      onFinished: (pod) => this.onFinished(pod),
+      onFinished: (pod) => this.pods.finished(pod),
       syncer: createPodSyncer({
         runtimes: this.runtimes,
         cache,
@@ -179,7 +198,25 @@ export class NodeAgent {
         node,
         traceOf,
         requestKill: (pod, request) => this.workers.kill(pod, request),
+        ensureMirror: (pod) => this.pods.ensureMirror(pod),
       }),
+    });
+    this.pods = new PodDispatcher({
+      workers: this.workers,
+      statuses,
+      probes,
+      mirrors,
+      cache,
+      runtimes: this.runtimes,
+      runtime,
+      events,
+      clock,
+      logger,
+      tracer,
+      signal,
+      nodeName,
+      node,
+      traceOf,
     });
     this.pleg = new PLEG({
       runtime,
@@ -187,7 +224,7 @@ export class NodeAgent {
       clock,
       logger,
       signal,
-      onPodChanged: (uid) => this.onPodChanged(uid),
+      onPodChanged: wake,
       onRelist: (error) => this.health.report(error),
     });
     this.reporter = new NodeReporter({
@@ -228,10 +265,7 @@ export class NodeAgent {
 
   /** The Pods that belong on this node, with the statuses that the node itself last computed. */
   podList(): Pod[] {
-    return [...this.pods.values()].map((pod) => ({
-      ...pod,
-      status: this.statuses.get(uidOf(pod)) ?? pod.status,
-    }));
+    return this.pods.list();
   }
 
   findPod(namespace: string, name: string): Pod | undefined {
@@ -255,14 +289,18 @@ export class NodeAgent {
     this.health.check();
     const pleg = this.pleg.run();
     try {
+      await this.staticPods.start();
       await this.reporter.start();
+      // Static Pods run already; now they can be shown.
+      for (const uid of this.pods.uids) this.workers.wakeUp(uid);
       this.watchNode();
-      this.watchPods();
       this.informers.start();
-      await Promise.all([this.podInformer.waitForSync(signal), this.serviceInformer.waitForSync(signal)]);
-      this.sourcesReady = true;
-      await this.endOrphans();
-      logger.info({ node: this.deps.options.nodeName, pods: this.pods.size }, 'kubelet is running');
+      // Pods are admitted by the Node as it is, and get the variables of the Services that there are.
+      await Promise.all([this.nodeInformer.waitForSync(signal), this.serviceInformer.waitForSync(signal)]);
+      this.watchPods();
+      await this.podInformer.waitForSync(signal);
+      await this.pods.endOrphans();
+      logger.info({ node: this.deps.options.nodeName, pods: this.pods.list().length }, 'kubelet is running');
       await new Promise<void>((resolve) => {
         if (signal.aborted) resolve();
         else signal.addEventListener('abort', () => resolve(), { once: true });
@@ -274,6 +312,7 @@ export class NodeAgent {
       this.statuses.stop();
       this.probes.stop();
       this.reporter.stop();
+      this.staticPods.stop();
       await Promise.all([pleg, this.informers.stopped(), this.health.settled(), this.workers.stopped()]);
     }
   }
@@ -292,136 +331,14 @@ export class NodeAgent {
 
   private watchPods(): void {
     this.podInformer.addEventHandler({
-      added: (pod) => this.onPodAdded(pod),
-      updated: (old, pod) => this.onPodUpdated(old, pod),
-      deleted: (pod) => this.onPodRemoved(pod),
+      added: (pod) => this.pods.added(pod),
+      updated: (old, pod) => this.pods.updated(old, pod),
+      deleted: (pod) => this.pods.removed(pod),
     });
-  }
-
-  private onPodAdded(pod: Pod): void {
-    this.pods.set(uidOf(pod), pod);
-    const { logger, tracer } = this.deps.context;
-    const ended = pod.metadata.deletionTimestamp ?? (isPhaseTerminal(pod.status?.phase) || undefined);
-    if (!ended && !pod.status?.startTime) {
-      const { name, namespace, uid } = pod.metadata;
-      const startMs = this.deps.context.clock.now();
-      const others = [...this.pods.values()].filter(
-        (p) => p !== pod && !isPhaseTerminal(p.status?.phase) && !this.isRefused(p),
-      );
-      const refusal = refusalOf(pod, { node: this.node, others });
-      tracer.record('kubelet.admit', {
-        parent: this.deps.client.traceOf(pod),
-        node: this.deps.options.nodeName,
-        object: { kind: 'Pod', namespace, name, uid },
-        startMs,
-        attributes: { admitted: !refusal, reason: refusal?.reason ?? '' },
-      });
-      if (refusal) {
-        logger.info({ pod: podText(pod), reason: refusal.reason }, 'pod refused');
-        this.events.pod(pod, 'Warning', refusal.reason, refusal.message);
-        this.workers.kill(pod, { verdict: refusal });
-        return;
-      }
-    }
-    this.workers.update(pod);
-  }
-
-  private isRefused(pod: Pod): boolean {
-    return isPhaseTerminal(this.statuses.get(uidOf(pod))?.phase);
-  }
-
-  private onPodUpdated(old: Pod, pod: Pod): void {
-    const uid = uidOf(pod);
-    this.pods.set(uid, pod);
-    // A finished Pod that is now being deleted has nothing to end any more.
-    if (this.workers.state(uid) === 'finished') this.statuses.touch(pod);
-    else if (concernsNode(old, pod)) this.workers.update(pod);
-    else this.workers.refresh(pod);
-  }
-
-  private onPodRemoved(pod: Pod): void {
-    const uid = uidOf(pod);
-    this.pods.delete(uid);
-    if (this.workers.forget(uid)) {
-      this.release(pod);
-      return;
-    }
-    // Deleted by force: the containers still have to end.
-    this.workers.kill(
-      { ...pod, metadata: { ...pod.metadata, deletionTimestamp: pod.metadata.deletionTimestamp ?? 'now' } },
-      {
-        gracePeriodSeconds: pod.metadata.deletionGracePeriodSeconds ?? 0,
-      },
-    );
-  }
-
-  private onFinished(pod: Pod): void {
-    const uid = uidOf(pod);
-    if (this.pods.has(uid)) {
-      this.statuses.touch(this.pods.get(uid) ?? pod);
-      return;
-    }
-    this.workers.forget(uid);
-    this.release(pod);
-  }
-
-  private release(pod: Pod): void {
-    const uid = uidOf(pod);
-    this.statuses.forget(uid);
-    this.probes.forget(uid);
-    const { logger, signal } = this.deps.context;
-    this.cache
-      .get(uid)
-      .then((status) => this.runtimes.removePod(status))
-      .catch((error: unknown) => {
-        if (!signal.aborted)
-          logger.warn({ pod: podText(pod), err: error }, 'could not remove what the pod left in the runtime');
-      });
   }
 
   private onHealthChanged(): void {
     this.reporter.report();
-    if (this.health.notReady === undefined) for (const uid of this.pods.keys()) this.workers.wakeUp(uid);
-  }
-
-  private onPodChanged(uid: string): void {
-    if (this.workers.state(uid) !== undefined) this.workers.wakeUp(uid);
-  }
-
-  /** Containers of Pods that were deleted while the kubelet was not running. */
-  private async endOrphans(): Promise<void> {
-    const { runtime, context } = this.deps;
-    const { items } = await runtime.listPodSandbox();
-    for (const { metadata, labels: podLabels } of items) {
-      const uid = metadata?.uid || podLabels[labels.podUID];
-      if (!uid || !this.sourcesReady || this.pods.has(uid) || this.workers.state(uid)) continue;
-      context.logger.info(
-        { pod: `${metadata?.name}_${metadata?.namespace}(${uid})` },
-        'ending containers of a pod that is gone',
-      );
-      this.workers.kill(orphan(uid, metadata?.name ?? '', metadata?.namespace ?? ''), {
-        gracePeriodSeconds: 1,
-      });
-    }
+    if (this.health.notReady === undefined) for (const uid of this.pods.uids) this.workers.wakeUp(uid);
   }
 }
-
-/** Whether there may be something to do: most changes are the node's own status reports coming back. */
-function concernsNode(old: Pod, pod: Pod): boolean {
-  const relevant = ({ spec, metadata, status }: Pod) =>
-    JSON.stringify([
-      spec,
-      metadata.labels,
-      metadata.annotations,
-      metadata.deletionTimestamp,
-      metadata.deletionGracePeriodSeconds,
-      spec.readinessGates?.map((g) => status?.conditions?.find((c) => c.type === g.conditionType)?.status),
-    ]);
-  return relevant(old) !== relevant(pod);
-}
-
-/** Enough of a Pod to end its containers. */
-const orphan = (uid: string, name: string, namespace: string): Pod => ({
-  metadata: { uid, name, namespace, deletionTimestamp: 'now' },
-  spec: { containers: [] },
-});

@@ -100,6 +100,7 @@ async function runNode(options: Options, context: RunContext, { config }: NodeId
       overlayEndpoint,
       port: server.port,
     });
+    current.agent = agent;
     context.ready({ port: server.port });
     try {
       await agent.run();

@@ -45,6 +45,11 @@ export class NodeReporter {
 
   constructor(private readonly deps: NodeReporterDeps) {}
 
+  /** Undefined until the Node is registered. */
+  get nodeUID(): string | undefined {
+    return this.node?.metadata.uid;
+  }
+
   /** Resolves when the Node is registered; heartbeats go on until `stop`. */
   async start(): Promise<void> {
     const { clock, random, leaseRenewMs, signal, logger } = this.deps;

@@ -12,7 +12,7 @@ import type { ObjectWatcher } from '../volumes/object-watcher';
 import type { PodDirectories } from '../volumes/pod-directories';
 import type { TokenManager } from '../volumes/token-manager';
 import { MountError, type VolumeManager } from '../volumes/volume-manager';
-import { isHostNetwork, isPhaseTerminal, uidOf } from './pod-facts';
+import { isHostNetwork, isPhaseTerminal, isStaticPod, uidOf } from './pod-facts';
 import type { KillRequest, PodSyncer, SyncOutcome } from './pod-workers';
 import type { StatusGenerator } from './status-generator';
 import type { StatusManager } from './status-manager';
@@ -38,6 +38,8 @@ export interface PodSyncerDeps {
   node(): Node | undefined;
   traceOf(pod: Pod): TraceParent | undefined;
   requestKill(pod: Pod, request: KillRequest): void;
+  /** Makes the API's copy of a static Pod. */
+  ensureMirror(pod: Pod): Promise<void>;
 }
 
 /** Sooner tries come from events: the runtime's, or the missing object's. */
@@ -79,6 +81,7 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
       events.pod(pod, 'Warning', 'NetworkNotReady', `network is not ready: ${blocked}`);
       return { retryAfterMs: networkRetryMs };
     }
+    if (isStaticPod(pod)) await deps.ensureMirror(pod);
     let pullSecrets: Secret[];
     try {
       await tracer.step('kubelet.directories', stepOf(pod, trace), () => prepare(pod, before));

@@ -87,6 +87,7 @@ export class PodWorkers {
   kill(pod: Pod, request: KillRequest): void {
     const worker = this.workerOf(pod);
     if (worker.state === 'finished') return;
+    worker.pod = pod;
     this.end(worker, request);
     this.wake(worker);
   }

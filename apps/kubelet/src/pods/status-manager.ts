@@ -11,6 +11,8 @@ export interface StatusManagerDeps {
   tracer: StepTracer;
   nodeName: string;
   traceOf(pod: Pod): TraceParent | undefined;
+  /** The API object that shows the Pod: itself, or a static Pod's mirror, if it has one already. */
+  apiPodOf(pod: Pod): Pod | undefined;
   /** Everything of the Pod is gone from the node: the API object may go too. */
   canBeDeleted(uid: string): boolean;
   signal: AbortSignal;
@@ -97,7 +99,9 @@ export class StatusManager {
   }
 
   private async sync(entry: Entry): Promise<void> {
-    const { pod, status } = entry;
+    const pod = this.deps.apiPodOf(entry.pod);
+    if (!pod) return;
+    const { status } = entry;
     const { client, tracer, nodeName, signal } = this.deps;
     const { name, namespace, uid } = pod.metadata;
     const pods = client.for(Pods);

@@ -1,0 +1,217 @@
+import type { Node, Pod } from '@tinkernetes/api';
+import type { Clock, Logger, StepTracer, TraceParent } from '@tinkernetes/component-base';
+import type { RuntimeClient } from '@tinkernetes/cri';
+import type { ProbeManager } from '../prober/probe-manager';
+import { labels, podAnnotations } from '../runtime/labels';
+import type { PodCache } from '../runtime/pod-cache';
+import type { PodEvents } from '../runtime/pod-events';
+import type { RuntimeManager } from '../runtime/runtime-manager';
+import { refusalOf } from './admission';
+import type { MirrorPods } from './mirror-pods';
+import { isMirrorPod, isPhaseTerminal, isStaticPod, podText, uidOf } from './pod-facts';
+import type { PodWorkers } from './pod-workers';
+import type { StatusManager } from './status-manager';
+
+export interface PodDispatcherDeps {
+  workers: PodWorkers;
+  statuses: StatusManager;
+  probes: ProbeManager;
+  mirrors: MirrorPods;
+  cache: PodCache;
+  runtimes: RuntimeManager;
+  runtime: RuntimeClient;
+  events: PodEvents;
+  clock: Clock;
+  logger: Logger;
+  tracer: StepTracer;
+  signal: AbortSignal;
+  nodeName: string;
+  node(): Node | undefined;
+  traceOf(pod: Pod): TraceParent | undefined;
+}
+
+/** The Pods that belong on this node, and what their coming, changing and going means for their workers. */
+export class PodDispatcher {
+  private readonly byUID = new Map<string, Pod>();
+
+  constructor(private readonly deps: PodDispatcherDeps) {}
+
+  has(uid: string): boolean {
+    return this.byUID.has(uid);
+  }
+
+  get uids(): Iterable<string> {
+    return this.byUID.keys();
+  }
+
+  /** With the statuses that the node itself last computed. */
+  list(): Pod[] {
+    return [...this.byUID.values()].map((pod) => ({
+      ...pod,
+      status: this.deps.statuses.get(uidOf(pod)) ?? pod.status,
+    }));
+  }
+
+  added(pod: Pod): void {
+    if (isMirrorPod(pod)) return this.mirrorSeen(pod);
+    this.byUID.set(uidOf(pod), pod);
+    const isNew =
+      !pod.metadata.deletionTimestamp && !isPhaseTerminal(pod.status?.phase) && !pod.status?.startTime;
+    if (!isNew || this.admit(pod)) this.deps.workers.update(pod);
+  }
+
+  updated(old: Pod, pod: Pod): void {
+    if (isMirrorPod(pod)) return this.mirrorSeen(pod);
+    const { workers, statuses } = this.deps;
+    const uid = uidOf(pod);
+    this.byUID.set(uid, pod);
+    // A finished Pod that is now being deleted has nothing to end any more.
+    if (workers.state(uid) === 'finished') statuses.touch(pod);
+    else if (concernsNode(old, pod)) workers.update(pod);
+    else workers.refresh(pod);
+  }
+
+  removed(pod: Pod): void {
+    const { mirrors, workers } = this.deps;
+    if (isMirrorPod(pod)) {
+      mirrors.removed(pod);
+      for (const own of this.mirroredBy(pod)) workers.wakeUp(uidOf(own));
+      return;
+    }
+    const uid = uidOf(pod);
+    this.byUID.delete(uid);
+    if (workers.forget(uid)) this.release(pod);
+    // Deleted by force: the containers still have to end.
+    else
+      workers.kill(withDeletion(pod), { gracePeriodSeconds: pod.metadata.deletionGracePeriodSeconds ?? 0 });
+  }
+
+  /** The complete set of static Pods of one source. */
+  staticPods(source: 'file' | 'http', found: readonly Pod[]): void {
+    const now = new Map(found.map((pod) => [uidOf(pod), pod]));
+    for (const [uid, pod] of this.byUID) {
+      if (pod.metadata.annotations?.[podAnnotations.configSource] !== source || now.has(uid)) continue;
+      this.byUID.delete(uid);
+      const gracePeriodSeconds = pod.spec.terminationGracePeriodSeconds ?? 30;
+      this.deps.workers.kill(withDeletion(pod), { gracePeriodSeconds });
+    }
+    for (const [uid, pod] of now) if (!this.byUID.has(uid)) this.added(pod);
+  }
+
+  /** A static Pod runs whether or not the API server can be told about it. */
+  async ensureMirror(pod: Pod): Promise<void> {
+    const { mirrors, statuses, logger, signal } = this.deps;
+    try {
+      await mirrors.ensure(pod);
+      statuses.touch(pod);
+    } catch (error) {
+      if (!signal.aborted) logger.warn({ pod: podText(pod), err: error }, 'could not create the mirror pod');
+    }
+  }
+
+  /** A worker has nothing left to do. */
+  finished(pod: Pod): void {
+    const { statuses, workers } = this.deps;
+    const uid = uidOf(pod);
+    const current = this.byUID.get(uid);
+    if (current) return statuses.touch(current);
+    workers.forget(uid);
+    this.release(pod);
+  }
+
+  /** After the first list: what was deleted while the kubelet was not running. */
+  async endOrphans(): Promise<void> {
+    const { runtime, workers, mirrors, logger } = this.deps;
+    const { items } = await runtime.listPodSandbox();
+    for (const { metadata, labels: podLabels } of items) {
+      const uid = metadata?.uid || podLabels[labels.podUID];
+      if (!uid || this.byUID.has(uid) || workers.state(uid)) continue;
+      const pod = orphan(uid, metadata?.name ?? '', metadata?.namespace ?? '');
+      logger.info({ pod: podText(pod) }, 'ending containers of a pod that is gone');
+      workers.kill(pod, { gracePeriodSeconds: 1 });
+    }
+    await mirrors.removeOrphans([...this.byUID.values()]);
+  }
+
+  private admit(pod: Pod): boolean {
+    const { clock, events, logger, node, nodeName, statuses, tracer, traceOf, workers } = this.deps;
+    const startMs = clock.now();
+    const others = [...this.byUID.values()].filter(
+      (p) => p !== pod && !isPhaseTerminal((statuses.get(uidOf(p)) ?? p.status)?.phase),
+    );
+    const refusal = refusalOf(pod, { node: node(), others });
+    const { name, namespace, uid } = pod.metadata;
+    tracer.record('kubelet.admit', {
+      parent: traceOf(pod),
+      node: nodeName,
+      object: { kind: 'Pod', namespace, name, uid },
+      startMs,
+      attributes: { admitted: !refusal, reason: refusal?.reason ?? '' },
+    });
+    if (!refusal) return true;
+    logger.info({ pod: podText(pod), reason: refusal.reason }, 'pod refused');
+    events.pod(pod, 'Warning', refusal.reason, refusal.message);
+    workers.kill(pod, { verdict: refusal });
+    return false;
+  }
+
+  private mirroredBy(mirror: Pod): Pod[] {
+    const { name, namespace } = mirror.metadata;
+    return [...this.byUID.values()].filter(
+      (p) => isStaticPod(p) && p.metadata.name === name && p.metadata.namespace === namespace,
+    );
+  }
+
+  private mirrorSeen(mirror: Pod): void {
+    const { mirrors, statuses, workers } = this.deps;
+    mirrors.observed(mirror);
+    for (const pod of this.mirroredBy(mirror)) {
+      if (mirror.metadata.deletionTimestamp) workers.wakeUp(uidOf(pod));
+      else statuses.touch(pod);
+    }
+  }
+
+  /** Nothing of the Pod is on the node, nor in the API: what was kept for its logs goes. */
+  private release(pod: Pod): void {
+    const { statuses, probes, mirrors, cache, runtimes, logger, signal } = this.deps;
+    const uid = uidOf(pod);
+    statuses.forget(uid);
+    probes.forget(uid);
+    const failed = (error: unknown) => {
+      if (!signal.aborted)
+        logger.warn({ pod: podText(pod), err: error }, 'could not remove what the pod left behind');
+    };
+    const mirror = isStaticPod(pod) ? mirrors.of(pod) : undefined;
+    if (mirror && this.mirroredBy(mirror).length === 0) mirrors.remove(mirror).catch(failed);
+    cache
+      .get(uid)
+      .then((status) => runtimes.removePod(status))
+      .catch(failed);
+  }
+}
+
+/** The Pod as one that is being deleted, whatever the API server knows of it. */
+const withDeletion = (pod: Pod): Pod => ({
+  ...pod,
+  metadata: { ...pod.metadata, deletionTimestamp: pod.metadata.deletionTimestamp ?? 'now' },
+});
+
+/** Whether there may be something to do: most changes are the node's own status reports coming back. */
+function concernsNode(old: Pod, pod: Pod): boolean {
+  const relevant = ({ spec, metadata, status }: Pod) =>
+    JSON.stringify([
+      spec,
+      metadata.labels,
+      metadata.annotations,
+      metadata.deletionTimestamp,
+      metadata.deletionGracePeriodSeconds,
+      spec.readinessGates?.map((g) => status?.conditions?.find((c) => c.type === g.conditionType)?.status),
+    ]);
+  return relevant(old) !== relevant(pod);
+}
+
+/** Enough of a Pod to end its containers. */
+const orphan = (uid: string, name: string, namespace: string): Pod => ({
+  metadata: { uid, name, namespace, deletionTimestamp: 'now' },
+  spec: { containers: [] },
+});
