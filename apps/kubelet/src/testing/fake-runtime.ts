@@ -1,3 +1,4 @@
+import { realClock } from '@tinkernetes/component-base';
 import {
   addImageService,
   addRuntimeService,
@@ -86,7 +87,7 @@ export class FakeRuntime {
 
   private now(): number {
     // Two things never happen in the same nanosecond.
-    this.clock = Math.max(this.clock + 1000, Date.now() * 1e6);
+    this.clock = Math.max(this.clock + 1000, realClock.now() * 1e6);
     return this.clock;
   }
 
