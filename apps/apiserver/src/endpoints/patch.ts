@@ -7,6 +7,7 @@ import {
   badRequest,
   invalid,
   invalidError,
+  isObject,
 } from '@tinkernetes/apimachinery';
 import type { DecodedObject, ObjectCodec } from '../codec/object-codec';
 import { JsonSyntaxError, parseJson } from '../codec/json-reader';
@@ -88,11 +89,22 @@ export async function patchFunction(
     case 'json':
       return (live) => applyJsonPatch(live, change);
     case 'merge':
+      if (change === null) throw badRequest('Invalid JSON Patch');
+      checkIsObject(change);
       return (live) => applyMergePatch(live, change);
     default:
+      if (change !== null) checkIsObject(change);
       if (!schemaName) throw unsupportedMediaType(acceptedTypes(request));
       return (live) => applyStrategicMergePatch(live, change, schemaName, loadSchemas());
   }
+}
+
+function checkIsObject(change: unknown): void {
+  if (isObject(change)) return;
+  const type = Array.isArray(change) ? 'array' : typeof change === 'boolean' ? 'bool' : typeof change;
+  throw badRequest(
+    `error decoding patch: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
+  );
 }
 
 const acceptedTypes = ({ resource }: ResourceRequest): string[] =>

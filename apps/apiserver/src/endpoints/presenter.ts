@@ -3,7 +3,7 @@ import { stringify as toYaml } from 'yaml';
 import type { CacheEntry } from '../cacher/cache-entry';
 import { jsonEncoding } from '../registry/generic/stored-codec';
 import type { ServedResource } from '../registry/generic/served-resource';
-import { renderTable, type TableOptions } from '../server/composition';
+import { renderTable, type TableOptions } from './table';
 import type { Negotiated } from './negotiation';
 
 export interface ListMeta {

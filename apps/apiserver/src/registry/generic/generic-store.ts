@@ -3,6 +3,7 @@ import {
   StatusError,
   alreadyExists,
   conflict,
+  deepEqual,
   generateNameConflict,
   invalid,
   invalidError,
@@ -373,7 +374,8 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
       return { entry: this.unstored(object, current.revision), created: false, deleted: true };
     }
     const bytes = storedBytes(object);
-    if (bytes.equals(current.value)) return { entry: current, created: false };
+    if (bytes.equals(current.value) || sameContent(object, current.object))
+      return { entry: current, created: false };
     if (context.dryRun) return { entry: this.unstored(object, current.revision), created: false };
     const key = this.keyOf(current.name, current.namespace);
     const ttlSeconds = this.options.strategy.ttlSeconds?.(object);
@@ -469,6 +471,12 @@ function uidConflict(store: GenericStore, old: KubeObject, uid: string): StatusE
     name,
     `StorageError: invalid object, Code: 4, Key: ${store.keyOf(name, namespace)}, ResourceVersion: ${resourceVersion}, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid ?? ''}`,
   );
+}
+
+/** The same but for the order of keys and the resourceVersion: nothing to write. */
+function sameContent(a: KubeObject, b: KubeObject): boolean {
+  const { resourceVersion } = b.metadata;
+  return deepEqual({ ...a, metadata: { ...a.metadata, resourceVersion } }, b);
 }
 
 function withoutStatus(object: KubeObject, codec: ObjectCodec): KubeObject {

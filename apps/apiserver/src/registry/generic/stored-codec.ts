@@ -1,13 +1,39 @@
-import { apiVersionOf, type KubeObject, type ResourceDescriptor } from '@tinkernetes/api';
+import { apiVersionOf, type KubeObject, type ObjectMeta, type ResourceDescriptor } from '@tinkernetes/api';
 import { deepFreeze } from '@tinkernetes/apimachinery';
 import type { CacheEntry, StoredCodec } from '../../cacher/cache-entry';
 
 const uidMark = '"uid":"';
 
+/** As upstream writes it, without resourceVersion. */
+function orderedMetadata(meta: ObjectMeta): ObjectMeta {
+  const { name, generateName, namespace, selfLink, uid, resourceVersion: _, ...others } = meta;
+  const { generation, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, ...rest } = others;
+  const { labels, annotations, ownerReferences, finalizers, managedFields } = rest;
+  // JSON.stringify leaves out what is undefined.
+  return {
+    name,
+    generateName,
+    namespace,
+    selfLink,
+    uid,
+    generation,
+    creationTimestamp,
+    deletionTimestamp,
+    deletionGracePeriodSeconds,
+    labels,
+    annotations,
+    ownerReferences,
+    finalizers,
+    managedFields,
+  };
+}
+
 /** Stored form: the object's JSON without its resourceVersion, which storage's revision is. */
 export function storedBytes(object: KubeObject): Buffer {
-  const { resourceVersion: _, ...metadata } = object.metadata;
-  return Buffer.from(JSON.stringify({ ...object, metadata }));
+  const { kind, apiVersion, metadata: _, ...rest } = object;
+  return Buffer.from(
+    JSON.stringify({ kind, apiVersion, metadata: orderedMetadata(object.metadata), ...rest }),
+  );
 }
 
 /** Puts the resourceVersion behind the uid, where upstream writes it; 0 stands for not stored. */

@@ -1,0 +1,107 @@
+import type { CustomResourceColumnDefinition, KubeObject } from '@tinkernetes/api';
+import { tableColumns, tableRowCells } from '../printers/table';
+import { since } from '../printers/duration';
+import { valuesAtJsonPath } from '../custom-resources/json-path';
+import type { ServedResource } from '../registry/generic/served-resource';
+
+export interface TableOptions {
+  now: number;
+  /** `None`, `Metadata` or `Object`: what each row carries besides its cells. */
+  includeObject: string;
+  /** Of meta.k8s.io. */
+  version: string;
+  /** In a watch only the first Table has columns. */
+  noHeaders: boolean;
+}
+
+/** A meta.k8s.io Table. Source: https://kubernetes.io/docs/reference/using-api/api-concepts/#receiving-resources-as-tables */
+export function renderTable(
+  resource: ServedResource,
+  objects: readonly KubeObject[],
+  metadata: object,
+  options: TableOptions,
+): object {
+  return {
+    kind: 'Table',
+    apiVersion: `meta.k8s.io/${options.version}`,
+    metadata,
+    columnDefinitions: options.noHeaders ? null : columnsOf(resource),
+    rows: objects.map((object) => ({
+      cells: cellsOf(resource, object, options.now),
+      object: rowObject(object, options),
+    })),
+  };
+}
+
+const nameColumn = {
+  name: 'Name',
+  type: 'string',
+  format: 'name',
+  description: 'Name of the object',
+  priority: 0,
+};
+const ageColumn: CustomResourceColumnDefinition = {
+  name: 'Age',
+  type: 'date',
+  jsonPath: '.metadata.creationTimestamp',
+};
+
+function columnsOf(resource: ServedResource): object[] {
+  if (!resource.custom) {
+    return tableColumns(resource.descriptor).map((c) => ({ ...c, description: c.name }));
+  }
+  const columns = (resource.columns ?? [ageColumn]).map(
+    ({ name, type, format = '', description, priority = 0 }) => ({
+      name,
+      type,
+      format,
+      description: description ?? `Custom resource definition column (in JSONPath format): ${name}`,
+      priority,
+    }),
+  );
+  return [nameColumn, ...columns];
+}
+
+function cellsOf(resource: ServedResource, object: KubeObject, now: number): readonly unknown[] {
+  if (!resource.custom) return tableRowCells(resource.descriptor, resource.strategy, object, now);
+  return [
+    object.metadata.name,
+    ...(resource.columns ?? [ageColumn]).map((column) => customCell(object, column, now)),
+  ];
+}
+
+function customCell(
+  object: KubeObject,
+  { type, jsonPath }: CustomResourceColumnDefinition,
+  now: number,
+): unknown {
+  const [value] = valuesAtJsonPath(object, jsonPath);
+  if (value === undefined || value === null) return null;
+  switch (type) {
+    case 'integer':
+      return typeof value === 'number' ? Math.trunc(value) : null;
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'date':
+      return typeof value === 'string' ? since(value, now) : '<unknown>';
+    default:
+      return typeof value === 'string' ? value : JSON.stringify(value);
+  }
+}
+
+function rowObject(object: KubeObject, { includeObject, version }: TableOptions): object | null {
+  switch (includeObject) {
+    case 'None':
+      return null;
+    case 'Object':
+      return object;
+    default:
+      return {
+        kind: 'PartialObjectMetadata',
+        apiVersion: `meta.k8s.io/${version}`,
+        metadata: object.metadata,
+      };
+  }
+}
