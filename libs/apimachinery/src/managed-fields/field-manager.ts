@@ -179,7 +179,8 @@ export function applyConfiguration(
   const own = identityOf(entry);
   const last = managers.get(own);
   const withOwn = new Map(managers).set(own, { ...entry, ...(last?.time ? { time: last.time } : {}) });
-  const merged = prune(merge(current, config, type), last?.fields, { managers: withOwn, type });
+  const wanted = toFieldSet(config, type);
+  const merged = prune(merge(current, config, type), last?.fields, { managers: withOwn, wanted, type });
   const comparison = exclude(compare(current, merged, type), ignored);
   const { managers: after, conflicts } = takeFromOthers(withOwn, own, comparison);
   const refused = options.force ? [] : withoutClientSideApply(conflicts, { live, manager, type });
@@ -208,10 +209,11 @@ function checkTypes(config: KubeObject, type: Typed, { apiVersion }: FieldManage
 function prune(
   merged: unknown,
   last: FieldSet | undefined,
-  { managers, type }: { managers: Managers; type: Typed },
+  { managers, wanted, type }: { managers: Managers; wanted: FieldSet; type: Typed },
 ): unknown {
   if (!last || last.isEmpty) return merged;
-  const owned = [...managers.values()].reduce((set, manager) => set.union(manager.fields), FieldSet.empty);
+  // What the configuration has counts even where nobody can own it, so that metadata is never all gone.
+  const owned = [...managers.values()].reduce((set, manager) => set.union(manager.fields), wanted);
   return removeItems(merged, last.withNamedParents().difference(owned.withNamedParents()), type);
 }
 
