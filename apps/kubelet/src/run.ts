@@ -1,11 +1,12 @@
 import { createClient } from '@tinkernetes/client';
-import type { Run, RunContext } from '@tinkernetes/component-base';
+import type { FinishedStep, Run, RunContext } from '@tinkernetes/component-base';
 import { createImageClient, createRuntimeClient } from '@tinkernetes/cri';
 import { createVnetClient, hostDialer, type VnetClient } from '@tinkernetes/vnet';
 import { setMaxListeners } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { ensureIdentity, rotateIdentity, type NodeIdentity } from './bootstrap/client-certificate';
 import { describeMachine } from './node/machine';
+import { StepForwarder } from './node/step-forwarder';
 import { NodeAgent } from './node-agent';
 import type { Options } from './options';
 import { startServer } from './server/server';
@@ -64,14 +65,17 @@ async function rotation(
 async function runNode(options: Options, context: RunContext, { config }: NodeIdentity): Promise<void> {
   const { clock, logger, tracer, signal } = context;
   const client = createClient(config, { clock });
-  const calls = { timeoutMs: options.runtimeRequestTimeoutMs, signal };
+  const forwarder = new StepForwarder(client, clock, logger);
+  const calls = {
+    timeoutMs: options.runtimeRequestTimeoutMs,
+    signal,
+    onSteps: (steps: readonly FinishedStep[]) => forwarder.forward(steps),
+  };
   const runtime = createRuntimeClient(options.runtimeEndpoint, calls);
   const images = createImageClient(options.imageEndpoint, calls);
   const vnet = options.vnetEndpoint ? createVnetClient(options.vnetEndpoint) : undefined;
   const dialer = vnet ?? hostDialer;
-  tracer.exportTo(async (steps) => {
-    await client.request({ method: 'POST', path: '/debug/tinkernetes/spans', body: steps });
-  });
+  tracer.exportTo((steps) => forwarder.send(steps));
   try {
     const [machine, version, overlayEndpoint] = await Promise.all([
       describeMachine(options),
@@ -110,6 +114,7 @@ async function runNode(options: Options, context: RunContext, { config }: NodeId
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
+    await forwarder.flush();
     await tracer.flush().catch((error: unknown) => logger.debug({ err: error }, 'spans not sent'));
     vnet?.close();
     images.close();

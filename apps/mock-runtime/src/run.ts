@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Run } from '@tinkernetes/component-base';
+import type { FinishedStep, Run, StepTracer } from '@tinkernetes/component-base';
 import { addImageService, addRuntimeService, createCriServer, listen } from '@tinkernetes/cri';
 import { PodNetwork } from './containers/pod-network';
 import { RuntimeState } from './containers/runtime-state';
@@ -59,11 +59,19 @@ export const run: Run<MockRuntimeOptions> = async (options, context) => {
   const stats = new Stats(state, network, { clock, imageDir: rootDir });
   const streaming = new StreamingServer(state, network, { random, logger });
   const server = createCriServer();
-  addRuntimeService(server, runtimeService({ state, podNetwork, streaming, stats, clock, tracer, nodeName }));
-  addImageService(server, imageService(images, stats, { tracer, nodeName }));
+  const steps = { finishedSteps: collectSteps(tracer) };
+  addRuntimeService(
+    server,
+    runtimeService({ state, podNetwork, streaming, stats, clock, tracer, nodeName }),
+    steps,
+  );
+  addImageService(server, imageService(images, stats, { tracer, nodeName }), steps);
   for (const endpoint of [options.listen, options.vnetListen]) makeRoomFor(endpoint);
   const [vnet] = await Promise.all([serveVnet(network, options.vnetListen), listen(server, options.listen)]);
-  logger.info({ node: nodeName, cri: options.listen, overlay: network.info().overlayEndpoint }, 'runtime serves');
+  logger.info(
+    { node: nodeName, cri: options.listen, overlay: network.info().overlayEndpoint },
+    'runtime serves',
+  );
   context.ready({ overlayEndpoint: network.info().overlayEndpoint });
 
   if (!signal.aborted) await once(signal, 'abort');
@@ -75,6 +83,19 @@ export const run: Run<MockRuntimeOptions> = async (options, context) => {
   podNetwork.stop();
   await network.stop();
 };
+
+/** Steps recorded since the last time, for the trailers of traced calls: the kubelet passes them on. */
+function collectSteps(tracer: StepTracer): () => Promise<readonly FinishedStep[]> {
+  const finished: FinishedStep[] = [];
+  tracer.exportTo((steps) => {
+    finished.push(...steps);
+    return Promise.resolve();
+  });
+  return async () => {
+    await tracer.flush();
+    return finished.splice(0);
+  };
+}
 
 /** A socket file that a killed runtime left behind is in the way of the next one. */
 function makeRoomFor(endpoint: string): void {

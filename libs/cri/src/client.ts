@@ -6,9 +6,11 @@ import {
   type ClientReadableStream,
   type ServiceError,
 } from '@grpc/grpc-js';
+import type { FinishedStep } from '@tinkernetes/component-base';
 import { CriError, type CriErrorCode } from './cri-error';
 import type { ImageServiceMethods, RuntimeServiceMethods } from './generated/types';
 import { serviceDefinition } from './service';
+import { stepsTrailer } from './steps-trailer';
 import type { DeepPartial, MethodTypes, ServiceMethods } from './types';
 
 export interface CriCallOptions {
@@ -37,6 +39,8 @@ export interface CriClientOptions {
   timeoutMs?: number;
   /** Ends all calls of the client. */
   signal?: AbortSignal;
+  /** Gets the steps that the runtime recorded for a traced call. */
+  onSteps?(steps: readonly FinishedStep[]): void;
 }
 
 /** upstream's kubelet: 16 MiB messages, reconnects at most every 3 s (pkg/kubelet, cri-client). */
@@ -60,7 +64,7 @@ export function createImageClient(endpoint: string, options: CriClientOptions = 
 function createClient<M extends ServiceMethods<M>>(
   service: 'RuntimeService' | 'ImageService',
   endpoint: string,
-  { timeoutMs = 120_000, signal: clientSignal }: CriClientOptions,
+  { timeoutMs = 120_000, signal: clientSignal, onSteps }: CriClientOptions,
 ): CriClient<M> {
   const channel = new Client(endpoint, credentials.createInsecure(), channelOptions);
   const methods: Record<string, unknown> = { close: () => channel.close() };
@@ -94,6 +98,12 @@ function createClient<M extends ServiceMethods<M>>(
               },
             );
             signal?.addEventListener('abort', abort, { once: true });
+            if (onSteps && options.traceParent) {
+              call.once('status', ({ metadata }) => {
+                const [json] = metadata.get(stepsTrailer);
+                if (json) onSteps(JSON.parse(json.toString()) as FinishedStep[]);
+              });
+            }
           });
   }
   return methods as CriClient<M>;

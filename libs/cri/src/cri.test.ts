@@ -1,3 +1,4 @@
+import type { FinishedStep } from '@tinkernetes/component-base';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,30 +24,43 @@ describe('CRI over a unix socket', () => {
   let sandboxRequest: RunPodSandboxRequest | undefined;
   let sandboxCall: CriCall | undefined;
   let streamCancelled = false;
+  const step: FinishedStep = {
+    id: 'runtime.start',
+    traceId: 'aa',
+    spanId: 'cc',
+    component: 'runtime',
+    startMs: 1,
+    endMs: 2,
+    attributes: {},
+  };
 
   beforeAll(async () => {
-    addRuntimeService(server, {
-      runPodSandbox: (request, call) => {
-        sandboxRequest = request;
-        sandboxCall = call;
-        return { podSandboxId: 'sandbox-1' };
+    addRuntimeService(
+      server,
+      {
+        runPodSandbox: (request, call) => {
+          sandboxRequest = request;
+          sandboxCall = call;
+          return { podSandboxId: 'sandbox-1' };
+        },
+        containerStatus: () => {
+          throw new CriError('NOT_FOUND', 'no such container');
+        },
+        execSync: () => ({ stdout: Buffer.from('out'), exitCode: 3 }),
+        podSandboxStatus: () => ({
+          status: { id: 'a', state: 'SANDBOX_READY', createdAt: 1_700_000_000_000_000_000 },
+          containersStatuses: [{ metadata: { name: 'c', attempt: 2 }, state: 'CONTAINER_EXITED' }],
+        }),
+        stopContainer: (_request, { signal }) =>
+          new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+        async *getContainerEvents(_request, { signal }) {
+          yield { containerId: 'c1', containerEventType: 'CONTAINER_STARTED_EVENT' as const };
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          streamCancelled = true;
+        },
       },
-      containerStatus: () => {
-        throw new CriError('NOT_FOUND', 'no such container');
-      },
-      execSync: () => ({ stdout: Buffer.from('out'), exitCode: 3 }),
-      podSandboxStatus: () => ({
-        status: { id: 'a', state: 'SANDBOX_READY', createdAt: 1_700_000_000_000_000_000 },
-        containersStatuses: [{ metadata: { name: 'c', attempt: 2 }, state: 'CONTAINER_EXITED' }],
-      }),
-      stopContainer: (_request, { signal }) =>
-        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
-      async *getContainerEvents(_request, { signal }) {
-        yield { containerId: 'c1', containerEventType: 'CONTAINER_STARTED_EVENT' as const };
-        await new Promise((resolve) => signal.addEventListener('abort', resolve));
-        streamCancelled = true;
-      },
-    });
+      { finishedSteps: () => Promise.resolve([step]) },
+    );
     addImageService(server, {
       async *streamImages() {
         yield {};
@@ -99,6 +113,17 @@ describe('CRI over a unix socket', () => {
     const error = await runtime.containerStatus({ containerId: 'x' }).catch((e: unknown) => e);
     expect(isCriError(error, 'NOT_FOUND')).toBe(true);
     expect(String(error)).toBe('rpc error: code = NotFound desc = no such container');
+  });
+
+  it("hands the runtime's steps of a traced call back to the caller, of a failed call too", async () => {
+    const seen: string[] = [];
+    const traced = createRuntimeClient(endpoint, { onSteps: (list) => seen.push(...list.map((s) => s.id)) });
+    await traced.execSync({ containerId: 'c' });
+    expect(seen).toEqual([]);
+    await traced.execSync({ containerId: 'c' }, { traceParent: '00-aa-bb-01' });
+    await traced.containerStatus({}, { traceParent: '00-aa-bb-01' }).catch(() => undefined);
+    expect(seen).toEqual(['runtime.start', 'runtime.start']);
+    traced.close();
   });
 
   it('answers UNIMPLEMENTED for a method without handler', async () => {

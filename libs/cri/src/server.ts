@@ -8,9 +8,11 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { once } from 'node:events';
+import type { FinishedStep } from '@tinkernetes/component-base';
 import { CriError } from './cri-error';
 import type { ImageServiceMethods, RuntimeServiceMethods } from './generated/types';
 import { serviceDefinition } from './service';
+import { maxSteps, stepsTrailer } from './steps-trailer';
 import type { DeepPartial, MethodTypes, ServiceMethods } from './types';
 
 export interface CriCall {
@@ -48,12 +50,28 @@ export function listen(server: Server, endpoint: string): Promise<void> {
   });
 }
 
-export function addRuntimeService(server: Server, handlers: RuntimeHandlers): void {
-  addService<RuntimeServiceMethods>(server, 'RuntimeService', handlers);
+export interface CriServiceOptions {
+  /**
+   * Steps of traces that have finished since it was last asked. A runtime has no connection to the API server: they go
+   * back to the kubelet in the trailers of traced calls.
+   */
+  finishedSteps?(): Promise<readonly FinishedStep[]>;
 }
 
-export function addImageService(server: Server, handlers: ImageHandlers): void {
-  addService<ImageServiceMethods>(server, 'ImageService', handlers);
+export function addRuntimeService(
+  server: Server,
+  handlers: RuntimeHandlers,
+  options: CriServiceOptions = {},
+): void {
+  addService<RuntimeServiceMethods>(server, 'RuntimeService', { handlers, ...options });
+}
+
+export function addImageService(
+  server: Server,
+  handlers: ImageHandlers,
+  options: CriServiceOptions = {},
+): void {
+  addService<ImageServiceMethods>(server, 'ImageService', { handlers, ...options });
 }
 
 type AnyHandler = (request: object, call: CriCall) => unknown;
@@ -61,7 +79,7 @@ type AnyHandler = (request: object, call: CriCall) => unknown;
 function addService<M extends ServiceMethods<M>>(
   server: Server,
   service: 'RuntimeService' | 'ImageService',
-  handlers: CriHandlers<M>,
+  { handlers, finishedSteps }: CriServiceOptions & { handlers: CriHandlers<M> },
 ): void {
   const definition = serviceDefinition(service);
   const table = handlers as Record<string, AnyHandler | undefined>;
@@ -72,21 +90,30 @@ function addService<M extends ServiceMethods<M>>(
       if (!own) throw new CriError('UNIMPLEMENTED', `method ${method.path.split('/')[2]} not implemented`);
       return own.call(handlers, request, call);
     };
-    implementation[name] = method.responseStream ? streaming(handler) : unary(handler);
+    implementation[name] = method.responseStream ? streaming(handler) : unary(handler, finishedSteps);
   }
   server.addService(definition, implementation);
 }
 
-function unary(handler: AnyHandler) {
-  return (
-    call: ServerUnaryCall<object, object>,
-    callback: (error: object | null, value?: object) => void,
-  ) => {
-    const run = async () => handler(call.request, callContext(call));
-    run().then(
-      (value) => callback(null, (value ?? {}) as object),
-      (error: unknown) => callback(toStatus(error)),
-    );
+type UnaryAnswer = (error: object | null, value?: object | null, trailer?: Metadata) => void;
+
+function unary(handler: AnyHandler, finishedSteps: CriServiceOptions['finishedSteps']) {
+  return (call: ServerUnaryCall<object, object>, callback: UnaryAnswer) => {
+    const context = callContext(call);
+    const run = async () => {
+      let answer: { error: object | null; value?: object };
+      try {
+        answer = { error: null, value: ((await handler(call.request, context)) ?? {}) as object };
+      } catch (error) {
+        answer = { error: toStatus(error) };
+      }
+      const steps = context.traceParent && finishedSteps ? await finishedSteps() : [];
+      const trailer = new Metadata();
+      if (steps.length > 0) trailer.set(stepsTrailer, Buffer.from(JSON.stringify(steps.slice(0, maxSteps))));
+      if (answer.error) callback({ ...answer.error, metadata: trailer });
+      else callback(null, answer.value, trailer);
+    };
+    run().catch((error: unknown) => callback(toStatus(error)));
   };
 }
 
