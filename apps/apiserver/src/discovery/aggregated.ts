@@ -12,9 +12,8 @@ interface DiscoveryItem {
 export function aggregatedDiscovery(table: ResourceTable, root: '/api' | '/apis', version: string): object {
   const facts = loadAggregatedDiscovery();
   const items = facts.items as DiscoveryItem[];
-  const core = items.filter((item) => !item.metadata.name);
-  if (root === '/api') return listOf(version, core);
-  const builtIn = items.filter((item) => item.metadata.name);
+  if (root === '/api') return listOf(version, [coreItem(table)]);
+  const builtIn = items;
   const known = new Set(builtIn.map((item) => item.metadata.name));
   const custom = apiGroups(table)
     .filter(({ name }) => !known.has(name))
@@ -31,6 +30,30 @@ export function aggregatedDiscovery(table: ResourceTable, root: '/api' | '/apis'
   return listOf(version, [...builtIn, ...custom]);
 }
 
+/** The core group has no name. */
+const coreItem = (table: ResourceTable): DiscoveryItem => ({
+  metadata: {},
+  versions: [
+    {
+      version: 'v1',
+      resources: [...table.all()]
+        .filter(({ descriptor }) => descriptor.group === '' && descriptor.version === 'v1')
+        .map(resourceDiscovery)
+        .sort((a, b) => (a.resource < b.resource ? -1 : 1)),
+      freshness: 'Current',
+    },
+  ],
+});
+
+/** The core group has no name, and a list of its own under `/api`. */
+function coreGroup(table: ResourceTable): DiscoveryItem {
+  const core = [...table.all()].filter(({ descriptor }) => descriptor.group === '');
+  return {
+    metadata: {},
+    versions: [{ version: 'v1', resources: core.map(resourceDiscovery), freshness: 'Current' }],
+  };
+}
+
 const listOf = (version: string, items: readonly DiscoveryItem[]): object => ({
   kind: 'APIGroupDiscoveryList',
   apiVersion: `apidiscovery.k8s.io/${version}`,
@@ -38,7 +61,7 @@ const listOf = (version: string, items: readonly DiscoveryItem[]): object => ({
   items,
 });
 
-function resourceDiscovery(resource: ServedResource): object {
+function resourceDiscovery(resource: ServedResource): { resource: string; [key: string]: unknown } {
   const { descriptor, shortNames, categories, subresources } = resource;
   const { group, version, kind } = descriptor;
   return {

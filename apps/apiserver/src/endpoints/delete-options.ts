@@ -34,7 +34,6 @@ export async function readDeleteOptions(
 
 function fromBody(body: Buffer, request: ResourceRequest): Options {
   const format = bodyFormat(request.raw.headers['content-type']);
-  if (format === 'protobuf') throw badRequest('protobuf bodies are not understood');
   const { value } = parseBody(body, format, 'DeleteOptions');
   const kind = (value as { kind?: unknown } | null)?.kind;
   if (kind !== undefined && kind !== 'DeleteOptions' && kind !== '') {

@@ -17,7 +17,6 @@ export function createHttpIO({ options }: EndpointContext): HttpIO {
     async readObject(request) {
       const format = bodyFormat(request.raw.headers['content-type']);
       const body = await readBody(request.raw, limit);
-      if (format === 'protobuf') throw badRequest('protobuf bodies are not understood');
       const { value } = parseBody(body, format, 'object');
       const { apiVersion = '', kind = '' } = (value ?? {}) as { apiVersion?: string; kind?: string };
       const codec = schemaCodec(apiVersion, kind);

@@ -22,7 +22,6 @@ export async function readTypedObject(
   const { codec, fieldValidation } = options;
   const format = bodyFormat(request.raw.headers['content-type']);
   const body = await readBody(request.raw, context.options.maxRequestBodyBytes);
-  if (format === 'protobuf') throw badRequest('protobuf bodies are not understood');
   const { value, duplicates } = parseBody(body, format, codec.kind);
   checkType(value, options, request.resource.custom);
   const { object, unknown } = codec.decode(value);

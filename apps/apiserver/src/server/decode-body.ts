@@ -1,6 +1,7 @@
 import { badRequest, StatusError } from '@tinkernetes/apimachinery';
 import { JsonSyntaxError, parseJson, type ParsedJson } from '../codec/json-reader';
 import { parseYaml } from '../codec/yaml-reader';
+import { decodeProtobuf } from '../protobuf';
 
 export type BodyFormat = 'json' | 'yaml' | 'protobuf';
 
@@ -25,7 +26,8 @@ export const unsupportedMediaType = (accepted: readonly string[]): StatusError =
   );
 
 /** The body's value. `kind` is for messages; errors are worded as upstream's codec factory words them. */
-export function parseBody(body: Buffer, format: 'json' | 'yaml', kind: string): ParsedJson {
+export function parseBody(body: Buffer, format: BodyFormat, kind: string): ParsedJson {
+  if (format === 'protobuf') return { value: decodeProtobuf(body), duplicates: [] };
   const parsed = format === 'yaml' ? parseYamlBody(body, kind) : parseJsonBody(body, kind);
   const { value } = parsed;
   if (value !== null && (typeof value !== 'object' || Array.isArray(value))) {

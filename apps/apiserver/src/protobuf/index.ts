@@ -1,0 +1,1 @@
+export { decodeProtobuf, encodeProtobuf, encodeWatchFrame, messageNameOf } from './envelope';
