@@ -3,6 +3,7 @@ import { dispatch } from '../endpoints/dispatch';
 import type { EndpointContext } from '../endpoints/context';
 import { serveDiscovery, type DiscoveryOptions } from '../discovery/handler';
 import { apiGroups } from '../discovery/documents';
+import { OpenApiDocuments } from '../openapi/handler';
 import type { ResourceTable } from '../registry/generic/resource-table';
 import { serveHealth, type HealthCheck } from './health';
 import { PlainNotFound, sendJson, sendText } from './respond';
@@ -42,6 +43,7 @@ export interface ServeOptions {
 
 /** Everything that is served, by kind of path. */
 export function createServe({ context, discovery, checks }: ServeOptions) {
+  const openApi = new OpenApiDocuments(context.table);
   return async function serve(request: ApiRequest): Promise<void> {
     if (request.info.isResourceRequest) {
       await dispatch(context, request);
@@ -49,6 +51,7 @@ export function createServe({ context, discovery, checks }: ServeOptions) {
     }
     if (serveDiscovery(discovery, request)) return;
     if (await serveHealth(checks, request)) return;
+    if (await openApi.serve(request)) return;
     switch (request.info.path.replace(/\/$/, '')) {
       case '/version':
         sendJson(request.response, 200, versionInfo);

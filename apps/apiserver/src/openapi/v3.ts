@@ -1,0 +1,96 @@
+import type { OpenAPISchema } from '@tinkernetes/api';
+import type { ResourceTable } from '../registry/generic/resource-table';
+import type { ServedResource } from '../registry/generic/served-resource';
+import { versionInfo } from '../server/version';
+import { parameterType, pathsOf, type Operation } from './paths';
+import { closureOf, customListSchema, customSchema, schemaNameFor } from './schema-names';
+
+const contentTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+const patchTypes = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
+];
+
+/** The OpenAPI v3 document of one group and version. */
+export function openApiV3(table: ResourceTable, group: string, version: string): object {
+  const resources = [...table.all()].filter(
+    ({ descriptor }) => descriptor.group === group && descriptor.version === version,
+  );
+  const paths: Record<string, object> = {};
+  const names = new Set<string>();
+  for (const resource of resources) {
+    for (const [path, methods] of Object.entries(pathsOf(resource))) {
+      paths[path] = {
+        ...Object.fromEntries(
+          Object.entries(methods).map(([m, operation]) => [m, writeOperation(operation)]),
+        ),
+        parameters: pathParameters(path),
+      };
+      for (const { body, answer } of Object.values(methods))
+        for (const name of [body, answer]) if (name) names.add(name);
+    }
+  }
+  return {
+    openapi: '3.0.0',
+    info: { title: 'Kubernetes', version: versionInfo.gitVersion },
+    paths,
+    components: { schemas: withPrefix(closureOf(names, ownSchemas(resources)), '#/components/schemas/') },
+  };
+}
+
+/** Schemas of custom kinds, which no facts know. */
+export function ownSchemas(resources: readonly ServedResource[]): Record<string, OpenAPISchema> {
+  const out: Record<string, OpenAPISchema> = {};
+  for (const resource of resources) {
+    if (!resource.custom) continue;
+    out[schemaNameFor(resource)] = customSchema(resource);
+    out[`${schemaNameFor(resource)}List`] = customListSchema(resource);
+  }
+  return out;
+}
+
+/** References as the document wants them. */
+export function withPrefix(schemas: object, prefix: string): unknown {
+  return JSON.parse(JSON.stringify(schemas).replaceAll('"$ref":"#/', `"$ref":"${prefix}`));
+}
+
+function writeOperation({ operationId, tag, action, kind, body, answer, parameters }: Operation): object {
+  const reference = (name: string | undefined) =>
+    name ? { $ref: `#/components/schemas/${name}` } : { type: 'object' };
+  const content = (types: readonly string[], name: string | undefined) =>
+    Object.fromEntries(types.map((type) => [type, { schema: reference(name) }]));
+  return {
+    tags: [tag],
+    operationId,
+    parameters: parameters.map((name) => ({
+      name,
+      in: 'query',
+      schema: { type: parameterType(name), uniqueItems: true },
+    })),
+    ...(body
+      ? {
+          requestBody: {
+            content: content(action === 'patch' ? patchTypes : ['*/*'], body),
+            required: action !== 'delete',
+          },
+        }
+      : undefined),
+    responses: {
+      [action === 'post' ? '201' : '200']: { description: 'OK', content: content(contentTypes, answer) },
+      401: { description: 'Unauthorized' },
+    },
+    'x-kubernetes-action': action,
+    'x-kubernetes-group-version-kind': kind,
+  };
+}
+
+function pathParameters(path: string): object[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', uniqueItems: true },
+  }));
+}
