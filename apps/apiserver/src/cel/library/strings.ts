@@ -1,0 +1,108 @@
+import type { Environment } from '@marcbachmann/cel-js';
+import { RE2JS } from 're2js';
+
+/** CEL's strings extension beyond what the library has, and Kubernetes' regular expressions (RE2: linear time). */
+export function registerStrings(env: Environment): void {
+  env.registerFunction(
+    'string.charAt(int): string',
+    (text: string, at: bigint) => [...text][Number(at)] ?? '',
+  );
+  env.registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) =>
+    text.replaceAll(from, () => to),
+  );
+  env.registerFunction(
+    'string.replace(string, string, int): string',
+    (text: string, from: string, to: string, count: bigint) =>
+      replaceFirst(text, { from, to, count: Number(count) }),
+  );
+  env.registerFunction('string.reverse(): string', (text: string) => [...text].reverse().join(''));
+  env.registerFunction('string.format(list<dyn>): string', (text: string, values: readonly unknown[]) =>
+    format(text, values),
+  );
+  env.registerFunction(
+    'string.find(string): string',
+    (text: string, pattern: string) => findAll(text, pattern, 1)[0] ?? '',
+  );
+  env.registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) =>
+    findAll(text, pattern, Infinity),
+  );
+  env.registerFunction(
+    'string.findAll(string, int): list<string>',
+    (text: string, pattern: string, limit: bigint) =>
+      findAll(text, pattern, limit < 0n ? Infinity : Number(limit)),
+  );
+}
+
+function replaceFirst(
+  text: string,
+  { from, to, count }: { from: string; to: string; count: number },
+): string {
+  if (count < 0) return text.replaceAll(from, () => to);
+  let out = text;
+  let start = 0;
+  for (let i = 0; i < count; i++) {
+    const at = out.indexOf(from, start);
+    if (at < 0) break;
+    out = out.slice(0, at) + to + out.slice(at + from.length);
+    start = at + to.length;
+  }
+  return out;
+}
+
+const patterns = new Map<string, RE2JS>();
+
+function compiled(pattern: string): RE2JS {
+  let regex = patterns.get(pattern);
+  if (!regex) {
+    if (patterns.size > 500) patterns.clear();
+    patterns.set(pattern, (regex = RE2JS.compile(pattern)));
+  }
+  return regex;
+}
+
+function findAll(text: string, pattern: string, limit: number): string[] {
+  const matcher = compiled(pattern).matcher(text);
+  const out: string[] = [];
+  while (out.length < limit && matcher.find()) out.push(matcher.group() ?? '');
+  return out;
+}
+
+/** `%s %d %f %e %x %X %o %b`. Source: cel-go ext.Strings. */
+function format(text: string, values: readonly unknown[]): string {
+  let next = 0;
+  return text.replace(
+    /%(?:%|(?:\.(\d+))?([sdfexXob]))/g,
+    (match, precision: string | undefined, verb: string | undefined) => {
+      if (match === '%%') return '%';
+      if (next >= values.length) throw new Error('index out of range');
+      const value = values[next++];
+      switch (verb) {
+        case 'f':
+          return Number(value).toFixed(precision === undefined ? 6 : Number(precision));
+        case 'e':
+          return Number(value).toExponential(precision === undefined ? 6 : Number(precision));
+        case 'x':
+          return BigInt(value as bigint).toString(16);
+        case 'X':
+          return BigInt(value as bigint)
+            .toString(16)
+            .toUpperCase();
+        case 'o':
+          return BigInt(value as bigint).toString(8);
+        case 'b':
+          return typeof value === 'boolean' ? (value ? '1' : '0') : BigInt(value as bigint).toString(2);
+        default:
+          return printed(value);
+      }
+    },
+  );
+}
+
+/** A value as CEL's `%s` prints it. */
+function printed(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(printed).join(', ')}]`;
+  if (value instanceof Map) {
+    return `{${[...value].map(([key, item]) => `${printed(key)}: ${printed(item)}`).join(', ')}}`;
+  }
+  return String(value);
+}
