@@ -1,0 +1,68 @@
+import { CertificateSigningRequests, Nodes } from '@tinkernetes/api';
+import { eventually } from '@tinkernetes/component-base/testing';
+import { signCertificateSigningRequest } from '@tinkernetes/pki';
+import { kubeconfigText } from '@tinkernetes/testing';
+import { X509Certificate } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { KubeletFixture, nodeName } from '../testing/kubelet-fixture';
+
+describe('TLS bootstrap', () => {
+  let kubelet: KubeletFixture;
+
+  beforeAll(async () => {
+    kubelet = await KubeletFixture.create();
+    const { apiServer, directory } = kubelet;
+    await rm(join(directory, 'kubeconfig'));
+    const bootstrap = await apiServer.configFor(
+      'system:bootstrap:abcdef',
+      'system:bootstrappers',
+      'system:masters',
+    );
+    await writeFile(join(directory, 'bootstrap-kubeconfig'), kubeconfigText(bootstrap));
+  }, 30_000);
+  afterAll(() => kubelet.close());
+
+  const flags = () => [`--bootstrap-kubeconfig=${join(kubelet.directory, 'bootstrap-kubeconfig')}`];
+  const certificateFile = () => join(kubelet.directory, 'root/pki/kubelet-client-current.pem');
+
+  /** What the certificate controllers do. */
+  async function approveAndSign(): Promise<string> {
+    const requests = kubelet.client.for(CertificateSigningRequests);
+    const request = await eventually(async () => {
+      const [first] = (await requests.list()).items;
+      if (!first) throw new Error('no request yet');
+      return first;
+    });
+    const certificate = await signCertificateSigningRequest(kubelet.apiServer.ca, {
+      request: Buffer.from(request.spec.request, 'base64').toString(),
+      usages: ['clientAuth'],
+      now: Date.now(),
+    });
+    await requests.patch(
+      request.metadata.name,
+      { status: { certificate: Buffer.from(certificate).toString('base64') } },
+      { type: 'merge', subresource: 'status' },
+    );
+    return JSON.stringify(request.spec);
+  }
+
+  it('asks for a client certificate, keeps it, and registers the node with it', async () => {
+    const started = kubelet.start(flags());
+    const spec = await approveAndSign();
+    expect(spec).toContain('kubernetes.io/kube-apiserver-client-kubelet');
+    await started;
+    await eventually(() => kubelet.client.for(Nodes).get(nodeName));
+    const certificate = new X509Certificate(await readFile(certificateFile()));
+    expect(certificate.subject).toContain(`CN=system:node:${nodeName}`);
+    expect(certificate.subject).toContain('O=system:nodes');
+  });
+
+  it('starts the next time without asking', async () => {
+    await kubelet.stop();
+    const before = await readFile(certificateFile(), 'utf8');
+    await kubelet.start(flags());
+    expect(await readFile(certificateFile(), 'utf8')).toBe(before);
+    expect((await kubelet.client.for(CertificateSigningRequests).list()).items).toHaveLength(1);
+  });
+});

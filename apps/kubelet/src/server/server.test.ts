@@ -1,0 +1,132 @@
+import { appendFile } from 'node:fs/promises';
+import type { ClientConfig } from '@tinkernetes/client';
+import { eventually } from '@tinkernetes/component-base/testing';
+import { get as httpsGet } from 'node:https';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { KubeletFixture } from '../testing/kubelet-fixture';
+import { subresourcesOf } from './auth';
+
+describe("the kubelet's server", () => {
+  let kubelet: KubeletFixture;
+  let apiServerIdentity: ClientConfig;
+
+  beforeAll(async () => {
+    kubelet = await KubeletFixture.create();
+    await kubelet.start();
+    await kubelet.assignPodCIDR();
+    apiServerIdentity = await kubelet.apiServer.configFor('kube-apiserver-kubelet-client', 'system:masters');
+    await kubelet.create('web');
+    await kubelet.phase('web', 'Running');
+  }, 30_000);
+  afterAll(() => kubelet.close());
+
+  const optionsOf = (path: string, who: Pick<ClientConfig, 'certData' | 'keyData'>) => ({
+    host: '127.0.0.1',
+    port: kubelet.port,
+    path,
+    cert: who.certData,
+    key: who.keyData,
+    rejectUnauthorized: false,
+    agent: false as const,
+  });
+  const get = (path: string, who: Pick<ClientConfig, 'certData' | 'keyData'> = apiServerIdentity) =>
+    new Promise<{ code: number; body: string }>((resolve, reject) => {
+      httpsGet(optionsOf(path, who), (response) => {
+        let body = '';
+        response.on('data', (chunk: Buffer) => (body += chunk.toString()));
+        response.on('end', () => resolve({ code: response.statusCode ?? 0, body }));
+      }).on('error', reject);
+    });
+
+  it('lets nobody in without a certificate, and only those who may', async () => {
+    expect((await get('/pods', {})).code).toBe(401);
+    const nobody = await kubelet.apiServer.configFor('nobody');
+    expect(await get('/pods', nobody)).toEqual({
+      code: 403,
+      body: 'Forbidden (user=nobody, verb=get, resource=nodes, subresource(s)=[proxy])',
+    });
+  });
+
+  it.each([
+    ['/stats/summary', ['stats']],
+    ['/metrics/cadvisor', ['metrics']],
+    ['/pods', ['pods', 'proxy']],
+    ['/healthz', ['healthz', 'proxy']],
+    ['/exec/default/web/c', ['proxy']],
+  ])('asks for the right to %s by %j', (path, expected) => {
+    expect(subresourcesOf(path)).toEqual(expected);
+  });
+
+  it('lists the pods as the node knows them', async () => {
+    const { items } = JSON.parse((await get('/pods')).body) as {
+      items: { metadata: { name: string }; status: { phase: string } }[];
+    };
+    expect(items.map((p) => [p.metadata.name, p.status.phase])).toEqual([['web', 'Running']]);
+  });
+
+  it('streams the log of a container while it runs', async () => {
+    const container = kubelet.runtime.container('web-main');
+    await appendFile(container?.logPath ?? '', '2026-01-01T00:00:00.000000001Z stdout F hello\n');
+    expect(await get('/containerLogs/default/web/web-main')).toEqual({ code: 200, body: 'hello\n' });
+    let body = '';
+    let ended = false;
+    httpsGet(optionsOf('/containerLogs/default/web/web-main?follow=true', apiServerIdentity), (response) => {
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      response.on('end', () => (ended = true));
+    });
+    await eventually(() => body === 'hello\n');
+    await appendFile(container?.logPath ?? '', '2026-01-01T00:00:01.000000001Z stdout F again\n');
+    await eventually(() => body === 'hello\nagain\n');
+    kubelet.runtime.exit('web-main', 0);
+    await eventually(() => ended);
+  });
+
+  it.each([
+    ['/containerLogs/default/absent/c', 404, 'pod does not exist'],
+    ['/containerLogs/default/web/absent', 404, 'container "absent" not found in pod "web"'],
+    ['/nothing', 404, '404 page not found'],
+    ['/exec/default/web/web-main', 400, 'unable to upgrade: missing upgrade headers in request'],
+  ])('answers %s with %d', async (path, code, body) => {
+    expect(await get(path)).toEqual({ code, body });
+  });
+
+  describe('/dial', () => {
+    let echo: Server;
+    let port: number;
+
+    beforeAll(async () => {
+      echo = createServer((socket) => socket.pipe(socket));
+      await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
+      ({ port } = echo.address() as AddressInfo);
+    });
+    afterAll(() => new Promise((resolve) => echo.close(resolve)));
+
+    const dial = (target: string) =>
+      new Promise<Duplex | number>((resolve, reject) => {
+        const headers = { connection: 'Upgrade', upgrade: 'tcp' };
+        const request = httpsGet({ ...optionsOf(`/dial?${target}`, apiServerIdentity), headers });
+        request.on('upgrade', (_response, socket: Duplex) => resolve(socket));
+        request.on('response', (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+        });
+        request.on('error', reject);
+      });
+
+    it("joins the client to an address in the node's network", async () => {
+      const socket = await dial(`host=127.0.0.1&port=${port}`);
+      if (typeof socket === 'number') throw new Error(`answered ${socket}`);
+      let seen = '';
+      socket.on('data', (chunk: Buffer) => (seen += chunk.toString()));
+      socket.write('ping');
+      await eventually(() => seen === 'ping');
+      socket.destroy();
+    });
+
+    it('says when nobody listens there', async () => {
+      expect(await dial('host=127.0.0.1&port=1')).toBe(502);
+      expect(await dial('host=127.0.0.1')).toBe(400);
+    });
+  });
+});
