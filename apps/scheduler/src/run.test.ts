@@ -1,7 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Events, Nodes, Pods, type Node, type Pod } from '@tinkernetes/api';
+import {
+  Events,
+  Nodes,
+  Pods,
+  PriorityClasses,
+  type Node,
+  type Pod,
+  type PriorityClass,
+} from '@tinkernetes/api';
 import { createClient, type Client } from '@tinkernetes/client';
 import {
   createMetrics,
@@ -95,10 +103,46 @@ describe('scheduler against a real API server', () => {
         .map(({ message }) => message);
       expect(messages).toEqual([
         'no nodes available to schedule pods',
-        '0/1 nodes are available: 1 node(s) had untolerated taint {node.kubernetes.io/not-ready: }.',
+        '0/1 nodes are available: 1 node(s) had untolerated taint {node.kubernetes.io/not-ready: }. ' +
+          'preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.',
         'Successfully assigned default/early to node-1',
       ]);
     });
+  });
+
+  it('evicts a less important Pod to make room for one that fits nowhere', async () => {
+    const priorityClass = { metadata: { name: 'high' }, value: 1000 } as PriorityClass;
+    await client.for(PriorityClasses).create(priorityClass);
+    const asking = (cpu: string) => ({
+      containers: [{ name: 'main', image: 'nginx', resources: { requests: { cpu } } }],
+    });
+    await createPod('low', asking('1500m'));
+    await eventually(async () => expect((await podNamed('low')).spec?.nodeName).toBe('node-1'));
+    await createPod('waiting', asking('1500m'));
+    await eventually(async () => {
+      const condition = (await podNamed('waiting')).status?.conditions?.find(
+        ({ type }) => type === 'PodScheduled',
+      );
+      expect(condition?.message).toBe(
+        '0/1 nodes are available: 1 Insufficient cpu. ' +
+          'preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.',
+      );
+    });
+    await createPod('important', { ...asking('1500m'), priorityClassName: 'high' });
+    await eventually(async () => {
+      const victim = await podNamed('low');
+      expect(victim.metadata.deletionTimestamp).toBeDefined();
+      expect(victim.status?.conditions?.map(({ type }) => type)).toContain('DisruptionTarget');
+      expect((await podNamed('important')).status?.nominatedNodeName).toBe('node-1');
+    });
+    // What the kubelet does when the containers have stopped.
+    await client.for(Pods).delete('low', { namespace: 'default', gracePeriodSeconds: 0 });
+    await eventually(async () => expect((await podNamed('important')).spec?.nodeName).toBe('node-1'));
+    expect((await podNamed('waiting')).spec?.nodeName).toBeUndefined();
+    const { items } = await client.for(Events).list({ namespace: 'default' });
+    const important = await podNamed('important');
+    const preempted = items.find(({ reason }) => reason === 'Preempted');
+    expect(preempted?.message).toBe(`Preempted by pod ${important.metadata.uid} on node node-1`);
   });
 
   it('binds within milliseconds of a Pod’s appearance', async () => {

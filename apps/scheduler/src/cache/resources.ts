@@ -1,5 +1,5 @@
 import type { Pod } from '@tinkernetes/api';
-import { podRequests, Quantity, type ResourceQuantities } from '@tinkernetes/apimachinery';
+import { podRequests, type Quantity, type ResourceQuantities } from '@tinkernetes/apimachinery';
 
 /** Amounts as plain numbers: CPU in thousandths, the rest in its own unit. */
 export class Resources {

@@ -103,8 +103,8 @@ export interface Handle {
   filterWithNominatedPods(state: CycleState, pod: Pod, node: NodeInfo): Status | undefined;
   addPodToState(state: CycleState, pod: Pod, change: { added: PodInfo; node: NodeInfo }): void;
   removePodFromState(state: CycleState, pod: Pod, change: { removed: PodInfo; node: NodeInfo }): void;
-  /** Looks again at a Pod that PreEnqueue held back. */
-  activate(pod: Pod): void;
+  /** Looks again at a Pod that the plugin's PreEnqueue held back, if it still does. */
+  activateHeldBack(pod: Pod, plugin: string): void;
   rejectWaitingPod(uid: string, reason: string): boolean;
 }
 

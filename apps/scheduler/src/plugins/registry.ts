@@ -1,12 +1,15 @@
 import type { PluginFactory } from '../framework/types';
 import { balancedAllocation } from './balanced-allocation';
 import { defaultBinder } from './default-binder';
+import { defaultPreemption } from './default-preemption';
 import { imageLocality } from './image-locality';
+import { interPodAffinity } from './inter-pod-affinity';
 import { nodeAffinity } from './node-affinity';
 import { nodeName } from './node-name';
 import { nodePorts } from './node-ports';
 import { nodeResourcesFit } from './node-resources-fit';
 import { nodeUnschedulable } from './node-unschedulable';
+import { podTopologySpread } from './pod-topology-spread';
 import { prioritySort } from './priority-sort';
 import { schedulingGates } from './scheduling-gates';
 import { taintToleration } from './taint-toleration';
@@ -24,6 +27,9 @@ export const pluginRegistry: readonly { factory: PluginFactory; weight: number }
   { factory: nodeAffinity, weight: 2 },
   { factory: nodePorts, weight: 0 },
   { factory: nodeResourcesFit, weight: 1 },
+  { factory: podTopologySpread, weight: 2 },
+  { factory: interPodAffinity, weight: 2 },
+  { factory: defaultPreemption, weight: 0 },
   { factory: balancedAllocation, weight: 1 },
   { factory: imageLocality, weight: 1 },
   { factory: defaultBinder, weight: 0 },

@@ -141,13 +141,11 @@ export class SchedulingQueue {
     }
   }
 
-  /** Tries a waiting Pod now. */
-  activate(pod: Pod): void {
-    const uid = uidOf(pod);
-    const queued = this.unschedulable.get(uid) ?? this.backoff.get(uid);
-    if (!queued) return;
-    this.unschedulable.delete(uid);
-    this.backoff.delete(uid);
+  /** The plugin whose PreEnqueue holds the Pod back, if it does, no longer does. */
+  activateHeldBack(pod: Pod, plugin: string): void {
+    const queued = this.unschedulable.get(uidOf(pod));
+    if (queued?.gatedBy !== plugin) return;
+    this.unschedulable.delete(uidOf(pod));
     this.enqueue(queued, 'ForceActivate');
   }
 
@@ -194,29 +192,36 @@ export class SchedulingQueue {
   }
 
   private takeFromBackoff(): QueuedPod | undefined {
-    const earliest = this.backoff
-      .values()
-      .filter((queued) => !queued.erred && isRefused(queued))
-      .reduce<QueuedPod | undefined>(
-        (a, b) => (a && this.backoffEnd(a) <= this.backoffEnd(b) ? a : b),
-        undefined,
-      );
-    return earliest && this.backoff.delete(keyOf(earliest));
+    for (;;) {
+      const earliest = this.backoff
+        .values()
+        .filter((queued) => !queued.erred && isRefused(queued))
+        .reduce<QueuedPod | undefined>(
+          (a, b) => (a && this.backoffEnd(a) <= this.backoffEnd(b) ? a : b),
+          undefined,
+        );
+      if (!earliest) return undefined;
+      this.backoff.delete(keyOf(earliest));
+      if (!this.holdBack(earliest, 'BackoffComplete')) return earliest;
+    }
   }
 
   private enqueue(queued: QueuedPod, event: string): void {
-    const held = this.options.preEnqueue(queued.pod);
-    if (held) {
-      queued.gatedBy = held.plugin ?? '';
-      queued.unschedulablePlugins = new Set([queued.gatedBy]);
-      this.unschedulable.set(uidOf(queued.pod), queued);
-      this.options.onIncoming?.('gated', event);
-      return;
-    }
-    queued.gatedBy = undefined;
+    if (this.holdBack(queued, event)) return;
     this.active.push(queued);
     this.options.onIncoming?.('active', event);
     this.wake();
+  }
+
+  /** True when a PreEnqueue plugin keeps the Pod out of the active queue. */
+  private holdBack(queued: QueuedPod, event: string): boolean {
+    const held = this.options.preEnqueue(queued.pod);
+    queued.gatedBy = held && (held.plugin ?? '');
+    if (queued.gatedBy === undefined) return false;
+    queued.unschedulablePlugins = new Set([queued.gatedBy]);
+    this.unschedulable.set(uidOf(queued.pod), queued);
+    this.options.onIncoming?.('gated', event);
+    return true;
   }
 
   /** To the active queue, or to the back-off queue while its back-off lasts. */

@@ -73,7 +73,7 @@ export function createScheduler(options: CreateSchedulerOptions): AssembledSched
       filterWithNominatedPods: (state, pod, node) => framework.filterWithNominatedPods(state, pod, node),
       addPodToState: (state, pod, change) => framework.addPodToState(state, pod, change),
       removePodFromState: (state, pod, change) => framework.removePodFromState(state, pod, change),
-      activate: (pod) => queue.activate(pod),
+      activateHeldBack: (pod, plugin) => queue.activateHeldBack(pod, plugin),
       rejectWaitingPod: (uid, reason) =>
         [...frameworks.values()].some((f) =>
           f.waitingPods.reject(uid, { reason, plugin: profile.schedulerName }),

@@ -1,0 +1,166 @@
+import type { Pod, TopologySpreadConstraint } from '@tinkernetes/api';
+import type { NodeInfo } from '../cache/node-info';
+import type { PodInfo } from '../cache/pod-info';
+import type { Snapshot } from '../cache/snapshot';
+import type { StateData } from '../framework/cycle-state';
+import { skip, unresolvable, unschedulable } from '../framework/status';
+import { type Handle, type PluginFactory } from '../framework/types';
+import { createDefaultSelector, systemDefaultConstraints } from './default-spread';
+import {
+  constraintsOf,
+  countPods,
+  hasAllKeys,
+  isCounted,
+  isIncluded,
+  parseConstraint,
+  type SpreadConstraint,
+} from './spread-constraints';
+import { createSpreadScore, type SpreadScore } from './spread-score';
+
+const name = 'PodTopologySpread';
+const filterKey = `PreFilter${name}`;
+const scoreKey = `PreScore${name}`;
+const reason = "node(s) didn't match pod topology spread constraints";
+
+/** Matching Pods by domain, for each constraint. */
+class FilterState implements StateData {
+  constructor(
+    readonly constraints: readonly SpreadConstraint[],
+    readonly counts: readonly Map<string, number>[],
+  ) {}
+
+  clone(): FilterState {
+    return new FilterState(
+      this.constraints,
+      this.counts.map((domains) => new Map(domains)),
+    );
+  }
+
+  /** Of the domain with the fewest; 0 while there are fewer domains than asked for. */
+  fewest(index: number): number {
+    const domains = this.counts[index] ?? new Map<string, number>();
+    if (domains.size < (this.constraints[index]?.minDomains ?? 1)) return 0;
+    return Math.min(...domains.values());
+  }
+}
+
+interface Args {
+  defaultConstraints?: TopologySpreadConstraint[];
+  defaultingType?: 'System' | 'List';
+}
+
+/** Spreads Pods evenly over zones, nodes or other domains: hard constraints filter, soft ones score. */
+export const podTopologySpread: PluginFactory = {
+  name,
+  create(args, handle) {
+    const defaults = createDefaults(args as Args, handle);
+    const hard = (pod: Pod) => constraintsFor(pod, 'DoNotSchedule', defaults);
+    const changesCount = (pod: Pod, others: readonly (Pod | undefined)[]) =>
+      hard(pod).some((constraint) =>
+        others.some((other) => other && isCounted(constraint, other, pod.metadata.namespace)),
+      );
+    return {
+      name,
+      events: [
+        {
+          resource: 'AssignedPod',
+          actions: ['Add', 'Delete', 'UpdatePodLabel'],
+          hint: (pod, { before, after }) =>
+            changesCount(pod, [before as Pod | undefined, after as Pod | undefined]),
+        },
+        { resource: 'Node', actions: ['Add', 'Delete', 'UpdateNodeLabel', 'UpdateNodeTaint'] },
+      ],
+      preFilter(state, pod, snapshot) {
+        const constraints = hard(pod);
+        if (constraints.length === 0) return { status: skip };
+        state.write(filterKey, filterStateOf(pod, constraints, snapshot));
+        return undefined;
+      },
+      addPod: (state, pod, { added, node }) =>
+        update(state.read(filterKey), { pod, changed: added, node, by: 1 }),
+      removePod: (state, pod, { removed, node }) =>
+        update(state.read(filterKey), { pod, changed: removed, node, by: -1 }),
+      filter(state, pod, node) {
+        const counts = state.read<FilterState>(filterKey);
+        return counts && refusal(counts, pod, node);
+      },
+      preScore(state, pod, nodes) {
+        const constraints = constraintsFor(pod, 'ScheduleAnyway', defaults);
+        if (constraints.length === 0) return skip;
+        const hasOwn = Boolean(pod.spec?.topologySpreadConstraints?.length);
+        const all = handle.snapshot().nodes;
+        state.write(scoreKey, createSpreadScore({ pod, constraints, nodes, all, requireAllKeys: hasOwn }));
+        return undefined;
+      },
+      score: (state, pod, node) => state.read<SpreadScore>(scoreKey)?.score(pod, node) ?? 0,
+      normalizeScore: (state, _pod, scores) => state.read<SpreadScore>(scoreKey)?.normalize(scores),
+    };
+  },
+};
+
+type Defaults = (pod: Pod, action: TopologySpreadConstraint['whenUnsatisfiable']) => SpreadConstraint[];
+
+function createDefaults(
+  { defaultConstraints = [], defaultingType = 'System' }: Args,
+  handle: Handle,
+): Defaults {
+  const all = defaultingType === 'System' ? systemDefaultConstraints : defaultConstraints;
+  if (all.length === 0) return () => [];
+  const selectorFor = createDefaultSelector(handle);
+  return (pod, action) => {
+    const chosen = all.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action);
+    const labelSelector = chosen.length > 0 ? selectorFor(pod) : undefined;
+    if (!labelSelector) return [];
+    return chosen.map((constraint) => parseConstraint({ ...constraint, labelSelector }, pod));
+  };
+}
+
+/** The cluster's defaults are for Pods that say nothing themselves. */
+const constraintsFor = (
+  pod: Pod,
+  action: TopologySpreadConstraint['whenUnsatisfiable'],
+  defaults: Defaults,
+): SpreadConstraint[] =>
+  pod.spec?.topologySpreadConstraints?.length ? constraintsOf(pod, action) : defaults(pod, action);
+
+function filterStateOf(pod: Pod, constraints: readonly SpreadConstraint[], snapshot: Snapshot): FilterState {
+  const counts = constraints.map(() => new Map<string, number>());
+  for (const node of snapshot.nodes) {
+    if (!hasAllKeys(constraints, node)) continue;
+    constraints.forEach((constraint, i) => {
+      if (!isIncluded(constraint, pod, node)) return;
+      const domain = node.labels[constraint.topologyKey] ?? '';
+      const before = counts[i]?.get(domain) ?? 0;
+      counts[i]?.set(domain, before + countPods(constraint, node, pod.metadata.namespace));
+    });
+  }
+  return new FilterState(constraints, counts);
+}
+
+interface Update {
+  pod: Pod;
+  changed: PodInfo;
+  node: NodeInfo;
+  by: 1 | -1;
+}
+
+function update(state: FilterState | undefined, { pod, changed, node, by }: Update): void {
+  if (!state || !hasAllKeys(state.constraints, node)) return;
+  state.constraints.forEach((constraint, i) => {
+    if (!isCounted(constraint, changed.pod, pod.metadata.namespace) || !isIncluded(constraint, pod, node))
+      return;
+    const domain = node.labels[constraint.topologyKey] ?? '';
+    state.counts[i]?.set(domain, (state.counts[i]?.get(domain) ?? 0) + by);
+  });
+}
+
+function refusal(state: FilterState, pod: Pod, node: NodeInfo) {
+  for (const [i, constraint] of state.constraints.entries()) {
+    const domain = node.labels[constraint.topologyKey];
+    if (domain === undefined) return unresolvable(`${reason} (missing required label)`);
+    const self = constraint.selector.matches(pod.metadata.labels ?? {}) ? 1 : 0;
+    const skew = (state.counts[i]?.get(domain) ?? 0) + self - state.fewest(i);
+    if (skew > constraint.maxSkew) return unschedulable(reason);
+  }
+  return undefined;
+}
