@@ -1,3 +1,4 @@
 export * from './types';
 export { createInProcessWorkQueues, type InProcessWorkQueuesOptions } from './in-process';
+export { createBullWorkQueues, type BullWorkQueuesOptions } from './bull/bull-work-queues';
 export type { RateLimiterOptions } from './rate-limiter';

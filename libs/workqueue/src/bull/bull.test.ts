@@ -1,0 +1,90 @@
+import { realClock, realRandom } from '@tinkernetes/component-base';
+import { eventually, silentLogger } from '@tinkernetes/component-base/testing';
+import { workQueueContract } from '../testing';
+import { createBullWorkQueues } from './bull-work-queues';
+import { redisMissing, startRedis, type TestRedis } from './redis-for-test';
+
+const missing = redisMissing();
+const describeWithRedis = missing ? describe.skip : describe;
+
+describeWithRedis(`BullMQ work queue${missing ? ` (${missing})` : ''}`, () => {
+  let redis: TestRedis;
+  let tests = 0;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+
+  const create = (prefix: string) =>
+    createBullWorkQueues({ url: redis.url, logger: silentLogger, random: realRandom, prefix });
+
+  workQueueContract({ create: () => create(`contract-${++tests}`) });
+
+  it('shares the keys of one queue between processes, each key with one of them at a time', async () => {
+    const factories = await Promise.all([create('shared'), create('shared')]);
+    const queues = factories.map((factory) => factory.create('q'));
+    const active = new Set<string>();
+    const overlaps: string[] = [];
+    const runs: string[] = [];
+    const workers = queues.map(async (queue) => {
+      for (let item = await queue.get(); item; item = await queue.get()) {
+        if (active.has(item.key)) overlaps.push(item.key);
+        active.add(item.key);
+        runs.push(item.key);
+        await realClock.sleep(2);
+        active.delete(item.key);
+        item.done();
+      }
+    });
+    for (let i = 0; i < 60; i++) queues[i % 2]?.add(`key-${i % 20}`);
+    await eventually(() => expect(new Set(runs).size).toBe(20));
+    await Promise.all(queues.map((queue) => queue.shutDown()));
+    await Promise.all(workers);
+    await Promise.all(factories.map((factory) => factory.close()));
+    expect(overlaps).toEqual([]);
+  });
+
+  it('keeps waiting and delayed keys over a restart', async () => {
+    const first = await create('restart');
+    const queue = first.create('q');
+    queue.add('waiting');
+    queue.addAfter('delayed', 400);
+    await first.close();
+    const second = await create('restart');
+    const again = second.create('q');
+    const keys = [];
+    for (let i = 0; i < 2; i++) {
+      const item = await again.get();
+      keys.push(item?.key);
+      item?.done();
+    }
+    expect(keys).toEqual(['waiting', 'delayed']);
+    await second.close();
+  });
+
+  it('tells a worker that stood still that its key is lost, and gives the key to another', async () => {
+    const [slow, other] = await Promise.all([create('lost'), create('lost')]);
+    const slowQueue = slow.create('q');
+    slowQueue.add('a');
+    const held = await slowQueue.get();
+    const taking = other.create('q').get();
+    // As SIGSTOP does: nothing of this worker's runs any more, while time and Redis go on.
+    await breakLock(redis.url, 'lost');
+    await eventually(() => expect(held?.signal.aborted).toBe(true));
+    const taken = await taking;
+    expect(taken?.key).toBe('a');
+    held?.done({ wroteResourceVersion: '7' });
+    expect(taken?.signal.aborted).toBe(false);
+    taken?.done();
+    await Promise.all([slow.close(), other.close()]);
+  });
+});
+
+/** Deletes all locks of a prefix, as if their time had run out. */
+async function breakLock(url: string, prefix: string): Promise<void> {
+  const { Redis } = await import('ioredis');
+  const redis = new Redis(url);
+  const locks = await redis.keys(`${prefix}:*:lock`);
+  if (locks.length > 0) await redis.del(...locks);
+  await redis.quit();
+}
