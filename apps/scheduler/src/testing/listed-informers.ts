@@ -1,0 +1,31 @@
+import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
+import { keyOf } from '@tinkernetes/apimachinery';
+import type { SharedInformer, SharedInformerFactory } from '@tinkernetes/informers';
+
+/** Informers that hold what they are given and never change: for plugins that only look things up. */
+export function listedInformers(objects: readonly KubeObject[]): SharedInformerFactory {
+  return {
+    for<T extends KubeObject>(descriptor: ResourceDescriptor<T>): SharedInformer<T> {
+      const all = objects.filter(({ kind }) => kind === descriptor.kind) as T[];
+      const getByKey = (key: string) => all.find((object) => keyOf(object) === key);
+      return {
+        descriptor,
+        lister: {
+          get: (name, namespace) => getByKey(namespace ? `${namespace}/${name}` : name),
+          getByKey,
+          list: (namespace) => all.filter(({ metadata }) => !namespace || metadata.namespace === namespace),
+          byIndex: () => [],
+          size: all.length,
+        },
+        addIndex: () => undefined,
+        addEventHandler: () => () => undefined,
+        hasSynced: true,
+        waitForSync: async () => undefined,
+        lastSyncResourceVersion: '1',
+      };
+    },
+    start: () => undefined,
+    waitForSync: async () => undefined,
+    stopped: async () => undefined,
+  };
+}
