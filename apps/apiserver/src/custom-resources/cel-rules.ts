@@ -1,8 +1,173 @@
-import type { KubeObject } from '@tinkernetes/api';
+import type { KubeObject, ValidationRule } from '@tinkernetes/api';
+import { deepEqual, forbidden, invalid } from '@tinkernetes/apimachinery';
+import { CelCompileError, CelEnvironment, requestBudget, toCelValue, type CostBudget } from '../cel';
 import type { FieldError } from '../contracts';
-import type { Schema } from './structural-schema';
+import { isRecord, itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
 
-/** What the object breaks of the schema's x-kubernetes-validations. */
-export function celErrors(_object: KubeObject, _old: KubeObject | undefined, _schema: Schema): FieldError[] {
-  return [];
+let environment: CelEnvironment | undefined;
+
+/** Made when the first rule is met: most servers never see one. */
+const celEnvironment = (): CelEnvironment => (environment ??= new CelEnvironment(['self', 'oldSelf']));
+
+const rulesOf = (schema: Schema): readonly ValidationRule[] => schema['x-kubernetes-validations'] ?? [];
+
+const hasRules = new WeakMap<Schema, boolean>();
+
+/** Whether the schema has rules anywhere; remembered, as it is asked at every write. */
+function containsRules(schema: Schema): boolean {
+  const known = hasRules.get(schema);
+  if (known !== undefined) return known;
+  const items = itemsOf(schema);
+  const values = valuesOf(schema);
+  const found =
+    rulesOf(schema).length > 0 ||
+    Object.values(schema.properties ?? {}).some(containsRules) ||
+    (items !== undefined && containsRules(items)) ||
+    (values !== undefined && containsRules(values));
+  hasRules.set(schema, found);
+  return found;
 }
+
+/** What the object breaks of the schema's x-kubernetes-validations. Values that an update leaves alone are not held against it. */
+export function celErrors(object: KubeObject, old: KubeObject | undefined, schema: Schema): FieldError[] {
+  if (!containsRules(schema)) return [];
+  const errors: FieldError[] = [];
+  visit(asSelf(object), old && asSelf(old), schema, {
+    path: '',
+    errors,
+    budget: { remaining: requestBudget },
+  });
+  return errors.sort((a, b) => (a.field < b.field ? -1 : a.field > b.field ? 1 : 0));
+}
+
+/** At the root, metadata has only name and generateName. */
+function asSelf(object: KubeObject): Record<string, unknown> {
+  const { name, generateName } = object.metadata;
+  return { ...object, metadata: { name, ...(generateName ? { generateName } : undefined) } };
+}
+
+interface Visit {
+  path: string;
+  errors: FieldError[];
+  budget: CostBudget;
+}
+
+function visit(value: unknown, old: unknown, schema: Schema, at: Visit): void {
+  if (value === undefined || value === null || !containsRules(schema)) return;
+  if (old !== undefined && deepEqual(value, old)) return;
+  for (const rule of rulesOf(schema)) {
+    const error = evaluate(rule, value, old, at);
+    if (error) at.errors.push(error);
+  }
+  if (Array.isArray(value)) visitItems(value, old, schema, at);
+  else if (isRecord(value)) {
+    const values = valuesOf(schema);
+    for (const [key, inner] of Object.entries(value)) {
+      const property = propertyOf(schema, key) ?? values;
+      const before = isRecord(old) ? old[key] : undefined;
+      if (property) visit(inner, before, property, { ...at, path: at.path ? `${at.path}.${key}` : key });
+    }
+  }
+}
+
+/** Elements of list maps are compared with those of the same keys; others have no old self. */
+function visitItems(value: readonly unknown[], old: unknown, schema: Schema, at: Visit): void {
+  const items = itemsOf(schema);
+  if (!items) return;
+  const keys = schema['x-kubernetes-list-type'] === 'map' ? (schema['x-kubernetes-list-map-keys'] ?? []) : [];
+  value.forEach((item, i) => {
+    const before =
+      keys.length && isRecord(item) && Array.isArray(old)
+        ? old.find((other) => isRecord(other) && keys.every((key) => deepEqual(other[key], item[key])))
+        : undefined;
+    visit(item, before, items, { ...at, path: `${at.path}[${i}]` });
+  });
+}
+
+const usesOldSelf = (expression: string): boolean => /\boldSelf\b/.test(expression);
+
+function evaluate(
+  rule: ValidationRule,
+  value: unknown,
+  old: unknown,
+  { path, budget }: Visit,
+): FieldError | undefined {
+  if (usesOldSelf(rule.rule) && old === undefined) return undefined;
+  const variables = {
+    self: toCelValue(value),
+    ...(old === undefined ? undefined : { oldSelf: toCelValue(old) }),
+  };
+  const field = rule.fieldPath ? `${path}${rule.fieldPath}` : path;
+  try {
+    if (celEnvironment().compile(rule.rule).evaluate(variables, budget) === true) return undefined;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return withoutValue(field, value, `rule: ${rule.rule}: ${reason}`);
+  }
+  return failure(rule, field, value, messageOf(rule, variables, budget));
+}
+
+function messageOf(rule: ValidationRule, variables: Record<string, unknown>, budget: CostBudget): string {
+  const fallback = rule.message ?? `failed rule: ${rule.rule}`;
+  if (!rule.messageExpression) return fallback;
+  try {
+    const text = celEnvironment().compile(rule.messageExpression).evaluate(variables, budget);
+    return typeof text === 'string' && text.trim() !== '' && !text.includes('\n') ? text : fallback;
+  } catch (error) {
+    // Upstream, too, falls back to the plain message when the expression fails.
+    if (error instanceof Error) return fallback;
+    throw error;
+  }
+}
+
+function failure(rule: ValidationRule, field: string, value: unknown, message: string): FieldError {
+  switch (rule.reason) {
+    case 'FieldValueForbidden':
+      return forbidden(field, message);
+    case 'FieldValueRequired':
+      return { reason: 'FieldValueRequired', field, message: `Required value: ${message}` };
+    case 'FieldValueDuplicate':
+      return { reason: 'FieldValueDuplicate', field, message: `Duplicate value: ${JSON.stringify(value)}` };
+    default:
+      return withoutValue(field, value, message);
+  }
+}
+
+/** Objects and lists are not repeated in the message. */
+const withoutValue = (field: string, value: unknown, message: string): FieldError =>
+  isRecord(value) || Array.isArray(value)
+    ? { reason: 'FieldValueInvalid', field, message: `Invalid value: ${message}` }
+    : invalid(field, value, message);
+
+/** Rules of a definition that are no CEL. */
+export function ruleErrors(schema: Schema, path: string): FieldError[] {
+  return rulesOf(schema).flatMap((rule, i) => {
+    const at = `${path}.x-kubernetes-validations[${i}]`;
+    const errors: FieldError[] = [];
+    const reason = compileError(rule.rule);
+    if (reason) errors.push(invalid(`${at}.rule`, internalRule(rule), reason));
+    const messageReason = rule.messageExpression ? compileError(rule.messageExpression) : undefined;
+    if (messageReason) errors.push(invalid(`${at}.messageExpression`, internalRule(rule), messageReason));
+    return errors;
+  });
+}
+
+function compileError(expression: string): string | undefined {
+  try {
+    celEnvironment().compile(expression);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CelCompileError) return error.message;
+    throw error;
+  }
+}
+
+/** A rule as Go prints the internal one. */
+const internalRule = (rule: ValidationRule): object => ({
+  Rule: rule.rule,
+  Message: rule.message ?? '',
+  MessageExpression: rule.messageExpression ?? '',
+  Reason: rule.reason ?? null,
+  FieldPath: rule.fieldPath ?? '',
+  OptionalOldSelf: rule.optionalOldSelf ?? null,
+});

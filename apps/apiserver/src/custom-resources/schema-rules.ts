@@ -1,6 +1,7 @@
 import type { CustomResourceDefinition } from '@tinkernetes/api';
 import { forbidden, invalid, notSupported, required } from '@tinkernetes/apimachinery';
 import type { FieldError } from '../contracts';
+import { ruleErrors } from './cel-rules';
 import { patternError } from './patterns';
 import { isRecord, itemsOf, valuesOf, type Schema } from './structural-schema';
 import { validateValue } from './validate-value';
@@ -29,7 +30,7 @@ const rootType = (schema: Schema, path: string): FieldError =>
     : required(`${path}.type`, 'must not be empty at the root');
 
 function nodeErrors(schema: Schema, path: string): FieldError[] {
-  const errors = [...typeErrors(schema, path), ...listErrors(schema, path)];
+  const errors = [...typeErrors(schema, path), ...listErrors(schema, path), ...ruleErrors(schema, path)];
   const reason = schema.pattern === undefined ? undefined : patternError(schema.pattern);
   if (reason !== undefined) {
     errors.push(

@@ -45,15 +45,6 @@ const coreItem = (table: ResourceTable): DiscoveryItem => ({
   ],
 });
 
-/** The core group has no name, and a list of its own under `/api`. */
-function coreGroup(table: ResourceTable): DiscoveryItem {
-  const core = [...table.all()].filter(({ descriptor }) => descriptor.group === '');
-  return {
-    metadata: {},
-    versions: [{ version: 'v1', resources: core.map(resourceDiscovery), freshness: 'Current' }],
-  };
-}
-
 const listOf = (version: string, items: readonly DiscoveryItem[]): object => ({
   kind: 'APIGroupDiscoveryList',
   apiVersion: `apidiscovery.k8s.io/${version}`,

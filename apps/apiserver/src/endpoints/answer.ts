@@ -4,8 +4,12 @@ import type { EndpointContext, ResourceRequest } from './context';
 import { negotiate, type Negotiated } from './negotiation';
 import { presentObject, serialize } from './presenter';
 
+/** Custom resources have no protobuf form. */
+export const hasProtobuf = ({ resource }: ResourceRequest): boolean =>
+  resource.codec.schemaName !== undefined;
+
 export const negotiateObject = (request: ResourceRequest): Negotiated =>
-  negotiate(request.raw.headers.accept, { protobuf: false, scope: 'object' });
+  negotiate(request.raw.headers.accept, { protobuf: hasProtobuf(request), scope: 'object' });
 
 /** Answers with one stored object. */
 export function sendEntry(
@@ -26,6 +30,6 @@ export function sendEntry(
 
 /** Answers with any value (Status, Scale …) in a format that the client takes. */
 export function sendValue(request: ResourceRequest, code: number, value: object): void {
-  const negotiated = negotiate(request.raw.headers.accept, { protobuf: false, scope: 'none' });
+  const negotiated = negotiate(request.raw.headers.accept, { protobuf: true, scope: 'none' });
   sendBytes(request.response, code, negotiated.contentType, serialize(value, negotiated));
 }

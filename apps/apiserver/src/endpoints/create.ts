@@ -11,7 +11,7 @@ import { writeQuery } from './write-options';
 export const create: Endpoint = async (context, request) => {
   const query = writeQuery(request, 'CreateOptions');
   negotiateObject(request);
-  const { resource, info } = request;
+  const { resource } = request;
   const { codec, descriptor } = resource;
   const target = internalTypeOf(descriptor.group, descriptor.kind);
   const object = await readTypedObject(context, request, {

@@ -7,6 +7,7 @@ import { storeOf } from './context';
 import { readDeleteOptions } from './delete-options';
 import { listQuery } from './list-options';
 import { readPage } from './list-page';
+import { hasProtobuf } from './answer';
 import { negotiate } from './negotiation';
 import { presentList } from './presenter';
 import { selectionOf } from './selection';
@@ -15,7 +16,7 @@ import { writeContext } from './write-context';
 /** DELETE of all objects of a collection that the selectors choose. Answers with them as a list. */
 export const deleteCollection: Endpoint = async (context, request) => {
   const query = listQuery(request, { watch: false });
-  const negotiated = negotiate(request.raw.headers.accept, { protobuf: false, scope: 'list' });
+  const negotiated = negotiate(request.raw.headers.accept, { protobuf: hasProtobuf(request), scope: 'list' });
   const selection = selectionOf(request);
   const options = await readDeleteOptions(context, request);
   const { entries, meta } = await readPage(context, request, selection, query);

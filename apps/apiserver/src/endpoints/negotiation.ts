@@ -43,6 +43,8 @@ export function negotiate(accept: string | undefined, allowed: Accepted): Negoti
     if (!format || (format === 'protobuf' && !allowed.protobuf)) continue;
     const as = parameters.get('as');
     if (as === undefined) return { format, contentType: contentTypes[format] };
+    // No protobuf message holds a Table.
+    if (format === 'protobuf' && as === 'Table') continue;
     const version = parameters.get('v') ?? '';
     const transforms =
       allowed.scope === 'list' ? listTransforms : allowed.scope === 'object' ? objectTransforms : [];

@@ -1,7 +1,7 @@
 import { apiVersionOf, type KubeObject } from '@tinkernetes/api';
 import { stringify as toYaml } from 'yaml';
 import type { CacheEntry } from '../cacher/cache-entry';
-import { jsonEncoding } from '../registry/generic/stored-codec';
+import { jsonEncoding, protobufEncoding, protobufOf } from '../registry/generic/stored-codec';
 import type { ServedResource } from '../registry/generic/served-resource';
 import { renderTable, type TableOptions } from './table';
 import type { Negotiated } from './negotiation';
@@ -48,8 +48,10 @@ export function presentObject(
   negotiated: Negotiated,
   table: TableOptions,
 ): Buffer {
-  if (negotiated.format === 'json' && !negotiated.transform)
-    return entry.bytes(jsonEncoding(resource.descriptor));
+  if (!negotiated.transform) {
+    if (negotiated.format === 'json') return entry.bytes(jsonEncoding(resource.descriptor));
+    if (negotiated.format === 'protobuf') return entry.bytes(protobufEncoding(resource.descriptor));
+  }
   return serialize(transformed(resource, entry, negotiated, table), negotiated);
 }
 
@@ -115,6 +117,7 @@ function listValue(
 /** Bytes of any value in the negotiated format. */
 export function serialize(value: object, negotiated: Pick<Negotiated, 'format'>): Buffer {
   if (negotiated.format === 'yaml') return Buffer.from(goYaml(value));
+  if (negotiated.format === 'protobuf') return protobufOf(value);
   return Buffer.from(`${JSON.stringify(value)}\n`);
 }
 

@@ -2,7 +2,8 @@ import { apiVersionOf, type Status } from '@tinkernetes/api';
 import type { Clock } from '@tinkernetes/component-base';
 import type { CacheEntry } from '../cacher/cache-entry';
 import type { CacheEvent } from '../cacher/cache-event';
-import { jsonEncoding } from '../registry/generic/stored-codec';
+import { encodeWatchFrame } from '../protobuf';
+import { jsonEncoding, protobufOf } from '../registry/generic/stored-codec';
 import type { ServedResource } from '../registry/generic/served-resource';
 import { goYaml, presentObject } from './presenter';
 import type { Negotiated } from './negotiation';
@@ -32,7 +33,14 @@ export class WatchFrames {
   }
 
   get contentType(): string {
-    return this.negotiated.format === 'yaml' ? 'application/yaml;stream=watch' : 'application/json';
+    switch (this.negotiated.format) {
+      case 'yaml':
+        return 'application/yaml;stream=watch';
+      case 'protobuf':
+        return 'application/vnd.kubernetes.protobuf;stream=watch';
+      case 'json':
+        return 'application/json';
+    }
   }
 
   private get isPlain(): boolean {
@@ -49,7 +57,7 @@ export class WatchFrames {
   single(type: FrameType, entry: CacheEntry): Buffer {
     const noHeaders = this.columnsSent;
     this.columnsSent = true;
-    const bytes = presentObject(this.resource, entry, this.asJson(), {
+    const bytes = presentObject(this.resource, entry, this.inner(), {
       now: this.options.clock.now(),
       includeObject: this.options.includeObject,
       version: this.negotiated.transformVersion ?? 'v1',
@@ -64,7 +72,7 @@ export class WatchFrames {
       resourceVersion: String(revision),
       ...(endOfInitialEvents ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : undefined),
     };
-    return this.wrap('BOOKMARK', Buffer.from(JSON.stringify(this.bookmarkObject(descriptor.kind, metadata))));
+    return this.wrap('BOOKMARK', this.bytesOf(this.bookmarkObject(descriptor.kind, metadata)));
   }
 
   private bookmarkObject(kind: string, metadata: object): object {
@@ -89,11 +97,16 @@ export class WatchFrames {
   }
 
   error(status: Status): Buffer {
-    return this.wrap('ERROR', Buffer.from(JSON.stringify(status)));
+    return this.wrap('ERROR', this.bytesOf(status));
   }
 
-  private asJson(): Negotiated {
-    return { ...this.negotiated, format: 'json' };
+  private bytesOf(value: object): Buffer {
+    return this.negotiated.format === 'protobuf' ? protobufOf(value) : Buffer.from(JSON.stringify(value));
+  }
+
+  /** YAML frames are made from JSON. */
+  private inner(): Negotiated {
+    return this.negotiated.format === 'yaml' ? { ...this.negotiated, format: 'json' } : this.negotiated;
   }
 
   private wrap(type: string, object: Buffer, trace?: string): Buffer {
@@ -101,6 +114,7 @@ export class WatchFrames {
       const value = { type, object: JSON.parse(object.toString('utf8')) as unknown };
       return Buffer.from(`---\n${goYaml(value)}`);
     }
+    if (this.negotiated.format === 'protobuf') return encodeWatchFrame(type, object);
     const end = object.at(-1) === 0x0a ? object.length - 1 : object.length;
     return Buffer.concat([
       Buffer.from(`{"type":"${type}","object":`),

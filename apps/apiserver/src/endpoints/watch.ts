@@ -5,6 +5,7 @@ import { parseResourceVersion } from './get';
 import { wantsTraces } from './list';
 import { candidatesOf } from './list-page';
 import { listQuery, type ListQuery } from './list-options';
+import { hasProtobuf } from './answer';
 import { negotiate } from './negotiation';
 import { selectionOf } from './selection';
 import { WatchFrames } from './watch-frames';
@@ -13,7 +14,10 @@ import { WatchStream } from './watch-stream';
 /** GET of a collection with watch=true. */
 export const watch: Endpoint = async (context, request) => {
   const query = listQuery(request, { watch: true });
-  const negotiated = negotiate(request.raw.headers.accept, { protobuf: false, scope: 'object' });
+  const negotiated = negotiate(request.raw.headers.accept, {
+    protobuf: hasProtobuf(request),
+    scope: 'object',
+  });
   const selection = selectionOf(request);
   const start = await startOf(context, request, query);
   const frames = new WatchFrames(request.resource, negotiated, {

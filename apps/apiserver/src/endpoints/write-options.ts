@@ -44,7 +44,6 @@ export function dryRunErrors(values: readonly string[]): FieldError[] {
 
 function fieldManagerErrors(value: string): FieldError[] {
   if (value.length > maxFieldManager) return [tooLong('fieldManager', maxFieldManager)];
-  // eslint-disable-next-line no-control-regex
   return /[\u0000-\u001f\u007f-\u009f]/.test(value)
     ? [invalid('fieldManager', value, 'should only contain printable characters')]
     : [];

@@ -24,7 +24,7 @@ import {
   writeHooks,
 } from './composition';
 import { createHandler } from './handler';
-import { startHttpsServer, type HttpsServer } from './https-server';
+import { startHttpsServer } from './https-server';
 import { createServe } from './serve';
 import { loadTls } from './tls';
 
@@ -110,8 +110,8 @@ export async function startServer(
       return object;
     },
   });
-  let https: HttpsServer | undefined;
-  const serverAddress = () => `${options.advertiseAddress}:${https?.port ?? options.securePort}`;
+  let port = options.securePort;
+  const serverAddress = () => `${options.advertiseAddress}:${port}`;
   const serve = createServe({
     context: endpoints,
     discovery: {
@@ -127,8 +127,12 @@ export async function startServer(
     ],
   });
   const handle = createHandler({ context: endpoints, authenticators, serve, signal: stopping.signal });
-  https = await startHttpsServer(tls, { host: options.bindAddress, port: options.securePort }, handle);
-  const running = https;
+  const running = await startHttpsServer(
+    tls,
+    { host: options.bindAddress, port: options.securePort },
+    handle,
+  );
+  port = running.port;
   await publishOwnAddress(table, {
     address: options.advertiseAddress,
     port: running.port,

@@ -1,6 +1,4 @@
-import type { KubeObject } from '@tinkernetes/api';
 import type { CreateSubresourceHandlers, Strategy, WriteHooks } from '../contracts';
-import { tableColumns, tableRowCells } from '../printers/table';
 import { createProxyHandlers } from '../proxy';
 import { createReviewHandlers } from '../reviews';
 import { createTokenHandlers } from '../tokens';

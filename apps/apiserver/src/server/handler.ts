@@ -1,4 +1,4 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ApiRequest, Authenticator, UserInfo } from '../contracts';
 import type { EndpointContext } from '../endpoints/context';

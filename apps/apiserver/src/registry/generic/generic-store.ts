@@ -276,7 +276,7 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
     if (wanted === old) return { entry: current, created: false };
     if (kind === 'raw') return await this.write(current, this.track(old, wanted, context), context);
     this.checkVersions(wanted, old, { kind, replaces: request.replaces ?? false });
-    const { strategy, hooks } = this.options;
+    const { hooks } = this.options;
     const strategyContext = this.strategyContext(context);
     let object: KubeObject = { ...wanted, metadata: metadataForUpdate(wanted.metadata, old.metadata) };
     object = this.track(old, this.withDefaults(object), context);

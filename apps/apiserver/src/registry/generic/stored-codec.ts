@@ -1,5 +1,6 @@
 import { apiVersionOf, type KubeObject, type ObjectMeta, type ResourceDescriptor } from '@tinkernetes/api';
 import { deepFreeze } from '@tinkernetes/apimachinery';
+import { encodeProtobuf } from '../../protobuf';
 import type { CacheEntry, StoredCodec } from '../../cacher/cache-entry';
 
 const uidMark = '"uid":"';
@@ -77,6 +78,18 @@ export function decodeStored(value: Uint8Array, revision: number): KubeObject {
 export const jsonEncoding = (descriptor: Pick<ResourceDescriptor, 'group' | 'version'>): string =>
   `json:${apiVersionOf(descriptor)}`;
 
+/** Key of the protobuf encoding in a version. */
+export const protobufEncoding = (descriptor: Pick<ResourceDescriptor, 'group' | 'version'>): string =>
+  `${protobufPrefix}${apiVersionOf(descriptor)}`;
+
+const protobufPrefix = 'protobuf:';
+
+export function protobufOf(object: object): Buffer {
+  const bytes = encodeProtobuf(object);
+  if (!bytes) throw new Error(`no protobuf message for ${String((object as KubeObject).kind)}`);
+  return bytes;
+}
+
 export interface StoredCodecOptions {
   storage: Pick<ResourceDescriptor, 'group' | 'version'>;
   /** For versions besides the stored one. */
@@ -89,7 +102,9 @@ export function createStoredCodec({ storage, convert }: StoredCodecOptions): Sto
     decode: decodeStored,
     encode(entry: CacheEntry, encoding: string): Buffer {
       if (encoding === own) return withResourceVersion(entry.value, entry.revision);
-      return Buffer.from(JSON.stringify(convert(entry.object, encoding.slice('json:'.length))));
+      const apiVersion = encoding.slice(encoding.indexOf(':') + 1);
+      const object = convert(entry.object, apiVersion);
+      return encoding.startsWith(protobufPrefix) ? protobufOf(object) : Buffer.from(JSON.stringify(object));
     },
   };
 }
