@@ -10,6 +10,8 @@ import { limitRanger } from './limit-ranger';
 import { namespaceLifecycle } from './namespace-lifecycle';
 import { nodeRestrictionPlugin } from './node-restriction';
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize';
+import { mutatingAdmissionPolicy } from './policies/mutating-admission-policy';
+import { validatingAdmissionPolicy } from './policies/validating-admission-policy';
 import { podSecurity } from './pod-security';
 import { priority } from './priority';
 import { resourceQuota } from './resource-quota';
@@ -57,6 +59,8 @@ export const plugins: readonly Registration[] = [
   on('CertificateSigning', ({ authorizer }) => certificateSigning(authorizer)),
   on('CertificateSubjectRestriction', () => certificateSubjectRestriction),
   on('DefaultIngressClass', ({ stores }) => defaultIngressClass(stores)),
+  on('MutatingAdmissionPolicy', ({ stores, authorizer }) => mutatingAdmissionPolicy(stores, authorizer)),
+  on('ValidatingAdmissionPolicy', ({ stores, authorizer }) => validatingAdmissionPolicy(stores, authorizer)),
   on('ResourceQuota', ({ stores }) => resourceQuota(stores)),
 ];
 

@@ -8,7 +8,11 @@ describe('CelEnvironment', () => {
   it.each([
     ['object.replicas <= 5', { replicas: 3 }, true],
     ['object.replicas + 1 == 4', { replicas: 3 }, true],
-    ["object.containers.all(c, c.image.startsWith('registry/'))", { containers: [{ image: 'registry/a' }] }, true],
+    [
+      "object.containers.all(c, c.image.startsWith('registry/'))",
+      { containers: [{ image: 'registry/a' }] },
+      true,
+    ],
     ['has(object.a) && object.a.b > 1.5', { a: { b: 2 } }, true],
     ["object.labels.exists(k, object.labels[k] == 'x')", { labels: { a: 'x' } }, true],
     ["object.?missing.orValue('d')", {}, 'd'],
@@ -25,8 +29,8 @@ describe('CelEnvironment', () => {
     ["ip('::1').isLoopback() && ip('10.0.0.1').family() == 4", {}, true],
     ["'a1b22'.findAll('[0-9]+') == ['1', '22']", {}, true],
     ["semver('1.2.3').isLessThan(semver('1.10.0')) && isSemver('1.0.0-rc.1')", {}, true],
-    ["sets.contains([1, 2, 3], [2]) && sets.intersects([1], [1, 2])", {}, true],
-    ["math.greatest(1, 2, 3) == 3", {}, true],
+    ['sets.contains([1, 2, 3], [2]) && sets.intersects([1], [1, 2])', {}, true],
+    ['math.greatest(1, 2, 3) == 3', {}, true],
     ["format.dns1123Label().validate('Not_Valid').hasValue()", {}, true],
     ["!format.named('dns1123Label').value().validate('fine').hasValue()", {}, true],
     ["'%s has %d'.format(['a', 2])", {}, 'a has 2'],
@@ -41,7 +45,7 @@ describe('CelEnvironment', () => {
     }
   });
 
-  it('reports a missing key in upstream\'s words', () => {
+  it("reports a missing key in upstream's words", () => {
     expect(() => evaluate('object.a == 1')).toThrow('no such key: a');
   });
 
@@ -66,9 +70,17 @@ describe('CelEnvironment', () => {
       { name: 'ann', groups: [] },
     );
     const allowed = (verb: string) =>
-      evaluate(`authorizer.group('').resource('pods').namespace('a').check('${verb}').allowed()`, {}, { authorizer });
+      evaluate(
+        `authorizer.group('').resource('pods').namespace('a').check('${verb}').allowed()`,
+        {},
+        { authorizer },
+      );
     expect(await allowed('get')).toBe(true);
     expect(await allowed('delete')).toBe(false);
+    const asked = new CelAuthorizer(authorizer.authorizer, authorizer.user, { resource: 'pods' });
+    expect(
+      await evaluate("authorizer.requestResource.check('get').allowed()", {}, { authorizer: asked }),
+    ).toBe(true);
   });
 
   it('does not let an expression reach what JavaScript puts on objects', () => {

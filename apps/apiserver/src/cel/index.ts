@@ -7,7 +7,7 @@ import { registerLists, registerSets } from './library/lists';
 import { registerMath } from './library/math';
 import { registerQuantity } from './library/quantity';
 import { registerSemver } from './library/semver';
-import { registerStrings } from './library/strings';
+import { registerJsonPatch, registerStrings } from './library/strings';
 import { registerUrls } from './library/urls';
 
 export { costExceeded, requestBudget } from './cost';
@@ -104,6 +104,7 @@ function base(): Environment {
   if (shared) return shared;
   const env = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
   registerStrings(env);
+  registerJsonPatch(env);
   registerLists(env);
   registerSets(env);
   registerMath(env);

@@ -12,7 +12,12 @@ export class CelAuthorizer {
   constructor(
     readonly authorizer: Authorizer,
     readonly user: UserInfo,
+    /** What the request itself is about. */
+    private readonly request: Partial<AuthorizationAttributes> = {},
   ) {}
+  get requestResource(): ResourceCheck {
+    return new ResourceCheck(this, this.request);
+  }
 }
 class GroupCheck {
   constructor(
@@ -41,13 +46,13 @@ class Decision {
 
 /** https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-authorizer-library */
 export function registerAuthorizer(env: Environment): void {
-  const type = (name: string, ctor: unknown) =>
-    env.registerType(name, { ctor: ctor as new () => object, fields: {} });
-  type(authorizerType, CelAuthorizer);
+  const type = (name: string, ctor: unknown, fields: Record<string, string> = {}) =>
+    env.registerType(name, { ctor: ctor as new () => object, fields });
   type(groupType, GroupCheck);
   type(resourceType, ResourceCheck);
   type(pathType, PathCheck);
   type(decisionType, Decision);
+  type(authorizerType, CelAuthorizer, { requestResource: resourceType });
   env.registerFunction(
     `${authorizerType}.path(string): ${pathType}`,
     (a: CelAuthorizer, path: string) => new PathCheck(a, path),

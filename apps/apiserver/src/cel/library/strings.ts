@@ -33,6 +33,16 @@ export function registerStrings(env: Environment): void {
   );
 }
 
+/** `jsonpatch.escapeKey`, for keys in JSON patch paths. */
+export function registerJsonPatch(env: Environment): void {
+  class JsonPatch {}
+  env.registerType('kubernetes.JSONPatch', { ctor: JsonPatch, fields: {} });
+  env.registerConstant('jsonpatch', 'kubernetes.JSONPatch', new JsonPatch());
+  env.registerFunction('kubernetes.JSONPatch.escapeKey(string): string', (_: JsonPatch, key: string) =>
+    key.replaceAll('~', '~0').replaceAll('/', '~1'),
+  );
+}
+
 function replaceFirst(
   text: string,
   { from, to, count }: { from: string; to: string; count: number },

@@ -1,0 +1,106 @@
+import { loadSchemas, MutatingAdmissionPolicies, MutatingAdmissionPolicyBindings } from '@tinkernetes/api';
+import type {
+  KubeObject,
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+  Mutation,
+} from '@tinkernetes/api';
+import {
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  StatusError,
+} from '@tinkernetes/apimachinery';
+import { schemaNameOf } from '../../codec/object-codec';
+import type { AdmissionAttributes, AdmissionPlugin, Authorizer, StoreRegistry } from '../../contracts';
+import { notAdmitted } from '../answers';
+import type { PolicyEvaluation } from './evaluation';
+import { withoutTypes } from './object-literals';
+import { paramsOf } from './params';
+import { isExempt, matchesRequest } from './rule-matching';
+
+/** https://kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy/ */
+export function mutatingAdmissionPolicy(stores: StoreRegistry, authorizer: Authorizer): AdmissionPlugin {
+  const policies = stores.for(MutatingAdmissionPolicies);
+  const bindings = stores.for(MutatingAdmissionPolicyBindings);
+  return {
+    name: 'MutatingAdmissionPolicy',
+    handles: (a) =>
+      !isExempt(a) && a.object !== undefined && a.operation !== 'CONNECT' && bindings.list().length > 0,
+    mutate: async (a) => {
+      let { object } = a;
+      for (const binding of bindings.list()) {
+        const policy = policies.peek(binding.spec.policyName ?? '');
+        const current = { ...a, object };
+        if (policy && isAbout(current, policy, binding)) object = await mutated(current, policy, binding);
+      }
+      return object;
+    },
+  };
+
+  function isAbout(
+    a: AdmissionAttributes,
+    { spec: { matchConstraints: c } }: MutatingAdmissionPolicy,
+    { spec: { matchResources: r } }: MutatingAdmissionPolicyBinding,
+  ): boolean {
+    const criteria = { ...c, rules: c?.resourceRules ?? [], excludeRules: c?.excludeResourceRules };
+    if (!matchesRequest(stores, criteria, a)) return false;
+    const rules = r?.resourceRules?.length ? r.resourceRules : criteria.rules;
+    return !r || matchesRequest(stores, { ...r, rules, excludeRules: r.excludeResourceRules }, a);
+  }
+
+  async function mutated(
+    a: AdmissionAttributes,
+    policy: MutatingAdmissionPolicy,
+    binding: MutatingAdmissionPolicyBinding,
+  ): Promise<KubeObject | undefined> {
+    const { spec } = policy;
+    const { PolicyEvaluation } = await import('./evaluation');
+    let { object } = a;
+    try {
+      for (const params of paramsOf(stores, { kind: spec.paramKind, ref: binding.spec.paramRef }, a)) {
+        for (const mutation of spec.mutations ?? []) {
+          const evaluation = await PolicyEvaluation.create(
+            { stores, authorizer },
+            { ...a, object },
+            { variables: spec.variables, params },
+          );
+          if (!(await evaluation.meets(spec.matchConditions ?? []))) break;
+          object = await apply(evaluation, mutation, { ...a, object });
+        }
+      }
+      return object;
+    } catch (error) {
+      if (spec.failurePolicy === 'Ignore') return a.object;
+      if (error instanceof StatusError && error.reason === 'Forbidden') throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw notAdmitted(
+        a,
+        `policy '${policy.metadata.name}' with binding '${binding.metadata.name}' denied request: ${reason}`,
+      );
+    }
+  }
+}
+
+async function apply(
+  evaluation: PolicyEvaluation,
+  mutation: Mutation,
+  a: AdmissionAttributes,
+): Promise<KubeObject | undefined> {
+  const { fromCelValue } = await import('../../cel');
+  if (mutation.patchType === 'JSONPatch') {
+    const patch = fromCelValue(
+      await evaluation.evaluate(withoutTypes(mutation.jsonPatch?.expression ?? '[]')),
+    );
+    return applyJsonPatch(a.object, patch) as KubeObject;
+  }
+  const expression = withoutTypes(mutation.applyConfiguration?.expression ?? 'Object{}');
+  const configuration = fromCelValue(await evaluation.evaluate(expression));
+  const schemaName = schemaNameOf(a.group, a.version, a.kind);
+  // Lists are merged by their keys, as server-side apply merges them.
+  return (
+    schemaName
+      ? applyStrategicMergePatch(a.object, configuration, schemaName, loadSchemas())
+      : applyMergePatch(a.object, configuration)
+  ) as KubeObject;
+}

@@ -1,0 +1,59 @@
+import { CustomResourceDefinitions, loadDiscovery } from '@tinkernetes/api';
+import type { KubeObject, ParamKind, ParamRef } from '@tinkernetes/api';
+import { selectorOf } from '@tinkernetes/apimachinery';
+import type { AdmissionAttributes, ResourceStore, StoreRegistry } from '../../contracts';
+
+/** A binding that can't be used as it is. */
+export class BindingConfigurationError extends Error {
+  override readonly name = 'BindingConfigurationError';
+}
+
+/**
+ * The objects that a policy is evaluated with, one after the other; `[undefined]` for policies without parameters.
+ * Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#parameter-resources
+ */
+export function paramsOf(
+  stores: StoreRegistry,
+  { kind, ref }: { kind: ParamKind | undefined; ref: ParamRef | undefined },
+  a: AdmissionAttributes,
+): readonly (KubeObject | undefined)[] {
+  if (!kind || !ref) return [undefined];
+  const store = storeOfKind(stores, kind);
+  if (!store) {
+    throw new BindingConfigurationError(
+      `failed to find resource referenced by paramKind: '${kind.apiVersion ?? ''}, Kind=${kind.kind ?? ''}'`,
+    );
+  }
+  const namespace = store.descriptor.namespaced ? (ref.namespace ?? a.namespace) : undefined;
+  if (store.descriptor.namespaced && !namespace) {
+    throw new BindingConfigurationError(
+      'cannot use namespaced paramRef in policy binding that matches cluster-scoped resources',
+    );
+  }
+  const found = ref.name
+    ? [store.peek(ref.name, namespace)].filter((o) => o !== undefined)
+    : store.list(namespace).filter((o) => selectorOf(ref.selector).matches(o.metadata.labels ?? {}));
+  if (found.length > 0) return found;
+  if (ref.parameterNotFoundAction === 'Allow') return [];
+  throw new BindingConfigurationError(
+    'no params found for policy binding with `Deny` parameterNotFoundAction',
+  );
+}
+
+function storeOfKind(
+  stores: StoreRegistry,
+  { apiVersion = '', kind = '' }: ParamKind,
+): ResourceStore | undefined {
+  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+  const builtIn = Object.values(loadDiscovery())
+    .filter((document) => document.groupVersion === apiVersion)
+    .flatMap((document) => document.resources ?? [])
+    .find((resource) => resource.kind === kind && !resource.name.includes('/'));
+  const plural =
+    builtIn?.name ??
+    stores
+      .for(CustomResourceDefinitions)
+      .list()
+      .find(({ spec }) => spec.group === group && spec.names.kind === kind)?.spec.names.plural;
+  return plural === undefined ? undefined : stores.find(group, plural);
+}
