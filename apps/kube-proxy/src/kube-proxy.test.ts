@@ -1,0 +1,166 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
+import { EndpointSlices, Nodes, Services } from '@tinkernetes/api';
+import { createClient, type Client } from '@tinkernetes/client';
+import {
+  createMetrics,
+  createStepTracer,
+  parseFlags,
+  realClock,
+  realRandom,
+} from '@tinkernetes/component-base';
+import { eventually, silentLogger } from '@tinkernetes/component-base/testing';
+import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
+import { networkService, type Route, type Rule } from '@tinkernetes/vnet';
+import { component } from './index';
+
+/** The part of a node's network that takes rules and routes. */
+class RecordingNetwork {
+  rules: Rule[] = [];
+  routes: Route[] = [];
+  writes = 0;
+  private readonly server = new Server();
+
+  async listen(address: string): Promise<void> {
+    type Call = ServerUnaryCall<{ rules: Rule[]; routes: Route[] }, object>;
+    const { setRules, setRoutes } = networkService();
+    this.server.addService(
+      { setRules, setRoutes },
+      {
+        setRules: ({ request }: Call, done: sendUnaryData<object>) => {
+          this.rules = request.rules;
+          this.writes++;
+          done(null, {});
+        },
+        setRoutes: ({ request }: Call, done: sendUnaryData<object>) => {
+          this.routes = request.routes;
+          done(null, {});
+        },
+      },
+    );
+    await new Promise<void>((resolve, reject) =>
+      this.server.bindAsync(address, ServerCredentials.createInsecure(), (error) =>
+        error ? reject(error) : resolve(),
+      ),
+    );
+  }
+
+  stop(): void {
+    this.server.forceShutdown();
+  }
+}
+
+describe('kube-proxy against an API server', () => {
+  let api: TestApiServer;
+  let client: Client;
+  let directory: string;
+  let stopped: Promise<void>;
+  const network = new RecordingNetwork();
+  const stop = new AbortController();
+
+  beforeAll(async () => {
+    api = await startApiServer();
+    client = createClient(api.adminConfig);
+    directory = await mkdtemp(join(tmpdir(), 'kube-proxy-'));
+    const kubeconfig = join(directory, 'kubeconfig');
+    await writeFile(kubeconfig, api.kubeconfig);
+    const socket = `unix://${join(directory, 'vnet.sock')}`;
+    const argv = [`--kubeconfig=${kubeconfig}`, '--hostname-override=node-1', `--vnet-endpoint=${socket}`];
+    const ready = new Promise<void>((resolve, reject) => {
+      stopped = component.run(component.options(parseFlags(component.flags, argv)), {
+        signal: stop.signal,
+        clock: realClock,
+        random: realRandom,
+        logger: silentLogger,
+        metrics: createMetrics(),
+        tracer: createStepTracer({ component: 'kube-proxy' }),
+        ready: () => resolve(),
+      });
+      stopped.catch(reject);
+    });
+    // The node's network may come up later than its proxy.
+    await network.listen(socket);
+    await ready;
+  }, 20_000);
+  afterAll(async () => {
+    stop.abort(new Error('test over'));
+    await stopped;
+    network.stop();
+    client.close();
+    await api.stop();
+    await rm(directory, { recursive: true });
+  });
+
+  const ruleOf = (name: string) => network.rules.find((rule) => rule.name === name);
+
+  it('programs the API server own Service from the start', async () => {
+    await eventually(() =>
+      expect(ruleOf('default/kubernetes:https')).toMatchObject({ destinations: ['10.96.0.1'], port: 443 }),
+    );
+  });
+
+  it('follows a Service and its endpoints', async () => {
+    const namespace = 'default';
+    const service = await client.for(Services).create({
+      metadata: { name: 'web', namespace },
+      spec: {
+        type: 'NodePort',
+        selector: { app: 'web' },
+        ports: [{ port: 80, targetPort: 8080, nodePort: 30_080 }],
+      },
+    });
+    await eventually(() =>
+      expect(ruleOf('default/web')).toMatchObject({
+        action: 'REJECT',
+        destinations: [service.spec?.clusterIP],
+      }),
+    );
+    await client.for(EndpointSlices).create({
+      metadata: { name: 'web-1', namespace, labels: { 'kubernetes.io/service-name': 'web' } },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: ['10.244.2.2'], nodeName: 'node-2', conditions: { ready: true } }],
+      ports: [{ name: '', port: 8080, protocol: 'TCP' }],
+    });
+    await eventually(() =>
+      expect(network.rules.filter((rule) => rule.name === 'default/web')).toMatchObject([
+        { action: 'DNAT', port: 80, endpoints: [{ address: '10.244.2.2', port: 8080 }] },
+        { action: 'DNAT', port: 30_080, nodePort: true, masquerade: true },
+      ]),
+    );
+    await client.for(Services).delete('web', { namespace });
+    await eventually(() => expect(ruleOf('default/web')).toBeUndefined());
+  });
+
+  it('routes to the other nodes, and leaves their heartbeats alone', async () => {
+    const nodes = client.for(Nodes);
+    for (const [name, address] of [
+      ['node-1', '172.30.0.11'],
+      ['node-2', '172.30.0.12'],
+    ] as const) {
+      const node = await nodes.create({
+        metadata: { name, annotations: { 'vnet.tinkernetes.dev/endpoint': `127.0.0.1:1${name.slice(-1)}` } },
+        spec: { podCIDR: `10.244.${name.slice(-1)}.0/24`, podCIDRs: [`10.244.${name.slice(-1)}.0/24`] },
+      });
+      await nodes.updateStatus({
+        ...node,
+        status: { ...node.status, addresses: [{ type: 'InternalIP', address }] },
+      });
+    }
+    await eventually(() =>
+      expect(network.routes).toEqual([
+        { destination: '10.244.2.0/24', gateway: '172.30.0.12', endpoint: '127.0.0.1:12' },
+      ]),
+    );
+    await realClock.sleep(300);
+    const { writes } = network;
+    const beating = await nodes.get('node-2');
+    const conditions = [
+      { type: 'Ready', status: 'True', lastHeartbeatTime: '2026-01-01T00:00:00Z' },
+    ] as const;
+    await nodes.updateStatus({ ...beating, status: { ...beating.status, conditions: [...conditions] } });
+    await realClock.sleep(300);
+    expect(network.writes).toBe(writes);
+  });
+});
