@@ -19,6 +19,8 @@ import { runtimeClass } from './runtime-class';
 import { serviceAccount } from './service-account';
 import { storageObjectInUseProtection } from './storage-object-in-use-protection';
 import { taintNodesByCondition } from './taint-nodes-by-condition';
+import { mutatingWebhook } from './webhooks/mutating-webhook';
+import { validatingWebhook } from './webhooks/validating-webhook';
 
 type Dependencies = ServerDependencies & { authorizer: Authorizer };
 
@@ -60,7 +62,9 @@ export const plugins: readonly Registration[] = [
   on('CertificateSubjectRestriction', () => certificateSubjectRestriction),
   on('DefaultIngressClass', ({ stores }) => defaultIngressClass(stores)),
   on('MutatingAdmissionPolicy', ({ stores, authorizer }) => mutatingAdmissionPolicy(stores, authorizer)),
+  on('MutatingAdmissionWebhook', (deps) => mutatingWebhook(deps)),
   on('ValidatingAdmissionPolicy', ({ stores, authorizer }) => validatingAdmissionPolicy(stores, authorizer)),
+  on('ValidatingAdmissionWebhook', (deps) => validatingWebhook(deps)),
   on('ResourceQuota', ({ stores }) => resourceQuota(stores)),
 ];
 

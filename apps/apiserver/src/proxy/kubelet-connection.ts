@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import * as https from 'node:https';
+import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Nodes } from '@tinkernetes/api';
 import { badRequest, StatusError } from '@tinkernetes/apimachinery';
@@ -75,6 +76,15 @@ export class KubeletConnections {
         response.on('end', () => reject(unreachable(new Error(text.trim()))));
       });
       request.end();
+    });
+  }
+
+  /** A connection to an address that is no Pod's. */
+  dialHost(host: string, port: number): Promise<Duplex> {
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host: this.alias(host), port });
+      socket.once('connect', () => resolve(socket));
+      socket.once('error', (error) => reject(unreachable(error)));
     });
   }
 

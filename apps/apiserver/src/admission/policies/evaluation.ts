@@ -9,6 +9,7 @@ import {
   toCelValue,
 } from '../../cel';
 import type { AdmissionAttributes, Authorizer, StoreRegistry } from '../../contracts';
+import { admissionRequest } from '../admission-request';
 
 const environment = new CelEnvironment([
   'object',
@@ -91,24 +92,4 @@ async function settled(compute: () => unknown): Promise<() => unknown> {
       throw error;
     };
   }
-}
-
-/** The `request` variable: an AdmissionRequest without the objects. */
-export function admissionRequest(a: AdmissionAttributes): object {
-  const kind = { group: a.group, version: a.version, kind: a.kind };
-  const resource = { group: a.group, version: a.version, resource: a.resource };
-  const { name: username, uid, groups, extra } = a.user;
-  return {
-    kind,
-    resource,
-    ...(a.subresource && { subResource: a.subresource, requestSubResource: a.subresource }),
-    requestKind: kind,
-    requestResource: resource,
-    name: a.name,
-    ...(a.namespace && { namespace: a.namespace }),
-    operation: a.operation,
-    userInfo: { username, ...(uid && { uid }), groups, ...(extra && { extra }) },
-    dryRun: a.dryRun,
-    options: a.options,
-  };
 }

@@ -1,0 +1,127 @@
+import * as https from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import { Services, type WebhookClientConfig } from '@tinkernetes/api';
+import type { ServerDependencies } from '../../contracts';
+import { KubeletConnections } from '../../proxy/kubelet-connection';
+import { endpointOf } from '../../proxy/service-proxy';
+
+const maxAnswerBytes = 3 * 1024 * 1024;
+
+export interface WebhookCall {
+  readonly config: WebhookClientConfig;
+  readonly timeoutMs: number;
+  readonly body: object;
+}
+
+/** Posts JSON to webhooks, at a URL or behind a Service. Source: k8s.io/apiserver/pkg/util/webhook.ClientManager. */
+export class WebhookClient {
+  private readonly kubelets: KubeletConnections;
+
+  constructor(private readonly deps: ServerDependencies) {
+    this.kubelets = new KubeletConnections(deps);
+  }
+
+  /** The answer's JSON. Rejects with an Error whose message says what upstream's says. */
+  async call({ config, timeoutMs, body }: WebhookCall): Promise<unknown> {
+    const { url, servername, connect } = this.target(config);
+    url.searchParams.set('timeout', `${timeoutMs / 1000}s`);
+    const cancel = new AbortController();
+    const timer = this.deps.context.clock.setTimeout(
+      () => cancel.abort(new Error('context deadline exceeded')),
+      timeoutMs,
+    );
+    try {
+      const answer = await this.post({
+        url,
+        servername,
+        connect,
+        ca: config.caBundle,
+        body,
+        signal: cancel.signal,
+      });
+      return await readJson(answer);
+    } catch (error) {
+      const cause: unknown = cancel.signal.aborted ? cancel.signal.reason : error;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new Error(`failed to call webhook: Post "${url.href}": ${reason}`, { cause });
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  private target({ url, service }: WebhookClientConfig): {
+    url: URL;
+    servername: string;
+    connect?: () => Promise<Duplex>;
+  } {
+    if (url) {
+      const parsed = new URL(url);
+      return { url: parsed, servername: parsed.hostname };
+    }
+    if (!service) throw new Error('webhook configuration must have either service or URL');
+    const servername = `${service.name}.${service.namespace}.svc`;
+    const port = service.port ?? 443;
+    return {
+      url: new URL(service.path ?? '/', `https://${servername}:${port}`),
+      servername,
+      connect: async () => {
+        const object = await this.deps.stores.for(Services).get(service.name, service.namespace);
+        const { host, port: target, nodeName } = endpointOf(this.deps, object, String(port));
+        if (nodeName !== undefined) return this.kubelets.dial(nodeName, { host, port: target });
+        return this.kubelets.dialHost(host, target);
+      },
+    };
+  }
+
+  private async post(options: {
+    url: URL;
+    servername: string;
+    connect: (() => Promise<Duplex>) | undefined;
+    ca: string | undefined;
+    body: object;
+    signal: AbortSignal;
+  }): Promise<IncomingMessage> {
+    const { url, servername, signal } = options;
+    const bytes = Buffer.from(JSON.stringify(options.body));
+    const tls = {
+      ...(options.ca && { ca: Buffer.from(options.ca, 'base64').toString('utf8') }),
+      // SNI knows no addresses.
+      ...(/^[\d.]+$|:/.test(servername) ? undefined : { servername }),
+    };
+    const socket = await options.connect?.();
+    const request = https.request(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, */*',
+        'content-length': bytes.length,
+      },
+      signal,
+      ...tls,
+      ...(socket ? { createConnection: () => connectTls({ ...tls, socket }) } : { agent: false }),
+    });
+    return new Promise((resolve, reject) => {
+      request.once('response', resolve);
+      request.once('error', reject);
+      request.end(bytes);
+    });
+  }
+}
+
+async function readJson(answer: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxAnswerBytes) throw new Error('the answer is too large');
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString('utf8');
+  if (answer.statusCode !== 200)
+    throw new Error(
+      `the server responded with the status code ${answer.statusCode ?? 0}: ${text.slice(0, 200)}`,
+    );
+  return JSON.parse(text);
+}
