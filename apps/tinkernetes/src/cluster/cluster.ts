@@ -114,6 +114,7 @@ export class Cluster {
   }
 
   private async bringUp(deps: ClusterDeps, signal: AbortSignal): Promise<void> {
+    const sinceMs = deps.clock.now();
     const context: SpecContext = { layout: this.layout, site: localSite, options: this.options };
     const specs = allSpecs(context, this.options);
     deps.report('Starting the API server …');
@@ -138,7 +139,7 @@ export class Cluster {
       !this.options.without.has('mock-runtime') &&
       !this.options.without.has('controller-manager');
     if (nodesJoin)
-      await waitForNodes(this.client, { count: this.options.nodes, signal, report: deps.report });
+      await waitForNodes(this.client, { count: this.options.nodes, sinceMs, signal, report: deps.report });
   }
 
   /** cluster-dns listens on another port after each start: its Service's endpoints follow. */

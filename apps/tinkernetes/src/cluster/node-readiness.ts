@@ -1,13 +1,26 @@
 import { Nodes, type Node } from '@tinkernetes/api';
 import type { Client } from '@tinkernetes/client';
 
-const isReady = (node: Node): boolean =>
-  node.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false;
+/** Ready, and said so since `sinceMs`: a node that was Ready when the cluster stopped still says so in storage. */
+function isReady(node: Node, sinceMs: number): boolean {
+  const ready = node.status?.conditions?.find((c) => c.type === 'Ready' && c.status === 'True');
+  return (
+    ready !== undefined && Date.parse(ready.lastHeartbeatTime ?? '') >= Math.floor(sinceMs / 1000) * 1000
+  );
+}
+
+export interface NodeWaitOptions {
+  count: number;
+  /** Epoch milliseconds of the start. */
+  sinceMs: number;
+  signal: AbortSignal;
+  report(line: string): void;
+}
 
 /** Resolves when `count` nodes are Ready, telling of each as it comes. */
 export async function waitForNodes(
   client: Client,
-  { count, signal, report }: { count: number; signal: AbortSignal; report(line: string): void },
+  { count, sinceMs, signal, report }: NodeWaitOptions,
 ): Promise<void> {
   const ready = new Set<string>();
   const nodes = client.for(Nodes);
@@ -15,7 +28,7 @@ export async function waitForNodes(
     const list = await nodes.list({ signal });
     const note = (node: Node) => {
       const { name } = node.metadata;
-      if (!isReady(node)) ready.delete(name);
+      if (!isReady(node, sinceMs)) ready.delete(name);
       else if (!ready.has(name)) {
         ready.add(name);
         report(`${name} is Ready`);
