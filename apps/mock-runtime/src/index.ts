@@ -4,7 +4,8 @@ import { run } from './run';
 
 export const component: MainOptions<typeof flags, MockRuntimeOptions> = {
   component: 'mock-runtime',
-  description: "A CRI runtime whose containers are programs in this process, with the node's emulated network.",
+  description:
+    "A CRI runtime whose containers are programs in this process, with the node's emulated network.",
   flags,
   options: toOptions,
   run,

@@ -6,8 +6,15 @@ export const flags = {
   'root-dir': { type: 'string', help: 'Where state, images and network tables are kept' },
   'node-name': { type: 'string', default: 'node', help: 'Name of the node in traces' },
   'node-address': { type: 'string', default: '172.30.0.10', help: "The node's address in the underlay" },
-  'overlay-bind-address': { type: 'string', default: '127.0.0.1', help: 'Real address at which other nodes reach this one' },
-  'host-alias': { type: 'list', help: 'RANGE=ADDRESS: underlay addresses that are dialled at a real address' },
+  'overlay-bind-address': {
+    type: 'string',
+    default: '127.0.0.1',
+    help: 'Real address at which other nodes reach this one',
+  },
+  'host-alias': {
+    type: 'list',
+    help: 'RANGE=ADDRESS: underlay addresses that are dialled at a real address',
+  },
   'cni-conf-dir': { type: 'string', help: 'Network configuration lists (default ROOT/cni/net.d)' },
   'cni-bin-dir': { type: 'string', help: 'Executables of foreign CNI plugins (default ROOT/cni/bin)' },
   'generic-images': { type: 'boolean', default: false, help: 'Stand in for images that nobody defined' },
@@ -49,6 +56,7 @@ function required(value: string | undefined, flag: string): string {
 
 function socket(value: string | undefined, flag: string): string {
   const text = required(value, flag);
-  if (!text.startsWith('unix://')) throw new UsageError(`invalid value "${text}" for --${flag}: must be unix:///path`);
+  if (!text.startsWith('unix://'))
+    throw new UsageError(`invalid value "${text}" for --${flag}: must be unix:///path`);
   return text;
 }

@@ -43,7 +43,8 @@ export interface ExecOptions {
   terminal?: Tty;
 }
 
-const startFailed = 'failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: ';
+const startFailed =
+  'failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: ';
 const execFailed = (id: string): string =>
   `failed to exec in container: failed to start exec "${id}": OCI runtime exec failed: exec failed: unable to start container process: `;
 
@@ -66,7 +67,10 @@ export class Container {
     readonly record: ContainerRecord,
     private readonly environment: ContainerEnvironment,
   ) {
-    this.script = scriptedFailures(environment.sandbox.config.annotations, record.config.metadata?.name ?? '');
+    this.script = scriptedFailures(
+      environment.sandbox.config.annotations,
+      record.config.metadata?.name ?? '',
+    );
   }
 
   get running(): boolean {
@@ -97,7 +101,10 @@ export class Container {
   /** Throws what containerd answers when the command can't be executed; the container has then exited with 128. */
   async start(): Promise<void> {
     if (this.record.state !== 'CONTAINER_CREATED')
-      throw new CriError('UNKNOWN', `failed to set starting state for container "${this.record.id}": container is not in created state`);
+      throw new CriError(
+        'UNKNOWN',
+        `failed to set starting state for container "${this.record.id}": container is not in created state`,
+      );
     const { clock } = this.environment;
     const argv = this.commandLine();
     const machine = this.makeMachine();
@@ -114,7 +121,14 @@ export class Container {
       throw new CriError('UNKNOWN', message, { cause: error });
     }
     const files = this.openStreams(machine);
-    const main = new Process(machine, { argv: resolved.argv, env, cwd, user: this.userOf(machine.fs), files, tty: this.terminal });
+    const main = new Process(machine, {
+      argv: resolved.argv,
+      env,
+      cwd,
+      user: this.userOf(machine.fs),
+      files,
+      tty: this.terminal,
+    });
     this.main = main;
     this.record.startedAt = nanos(clock);
     this.record.state = 'CONTAINER_RUNNING';
@@ -155,9 +169,15 @@ export class Container {
   async exec({ argv, stdin, stdout, stderr, terminal }: ExecOptions): Promise<Process> {
     const machine = this.machine;
     if (!this.running || !machine)
-      throw new CriError('UNKNOWN', `container is not running: container "${this.record.id}" is in ${this.record.state} state`);
+      throw new CriError(
+        'UNKNOWN',
+        `container is not running: container "${this.record.id}" is in ${this.record.state} state`,
+      );
     const cwd = this.workingDirectory(machine.fs);
-    const env: Record<string, string> = { ...this.variables(machine.fs), ...(terminal ? { TERM: 'xterm' } : {}) };
+    const env: Record<string, string> = {
+      ...this.variables(machine.fs),
+      ...(terminal ? { TERM: 'xterm' } : {}),
+    };
     let resolved;
     try {
       resolved = await resolveProgram(argv, { fs: machine.fs, cwd, path: env.PATH });
@@ -172,7 +192,14 @@ export class Container {
       [1, stdout],
       [2, stderr],
     ]);
-    const process = new Process(machine, { argv: resolved.argv, env, cwd, user: this.userOf(machine.fs), files, tty: terminal });
+    const process = new Process(machine, {
+      argv: resolved.argv,
+      env,
+      cwd,
+      user: this.userOf(machine.fs),
+      files,
+      tty: terminal,
+    });
     void process.run(resolved.program);
     return process;
   }
@@ -182,7 +209,12 @@ export class Container {
   }
 
   /** The container's own streams, for CRI Attach. */
-  attachment(): { output: Output; stdin: Pipe | undefined; terminal: Tty | undefined; exited: Promise<number> } {
+  attachment(): {
+    output: Output;
+    stdin: Pipe | undefined;
+    terminal: Tty | undefined;
+    exited: Promise<number>;
+  } {
     if (!this.running || !this.output || !this.main)
       throw new CriError('UNKNOWN', `container is in ${this.record.state} state`);
     return { output: this.output, stdin: this.stdin, terminal: this.terminal, exited: this.main.exited };
@@ -253,7 +285,8 @@ export class Container {
         .filter((mount) => mount.hostPath !== '')
         .map(({ containerPath, hostPath, readonly }) => ({ containerPath, hostPath, readonly })),
       files: sandboxFiles(sandbox, hostname),
-      virtual: (path) => this.machine && virtualNode(path, this.machine, config.linux?.resources ?? undefined),
+      virtual: (path) =>
+        this.machine && virtualNode(path, this.machine, config.linux?.resources ?? undefined),
     });
     this.machine = { fs, net, clock, random, hostname, table: processes, startedAt: clock.now() };
     return this.machine;
@@ -271,7 +304,10 @@ export class Container {
   }
 
   private variables(fs: FileSystem): Record<string, string> {
-    const own = this.record.config.envs.map(({ key, value }): [string, string] => [key, Buffer.from(value).toString()]);
+    const own = this.record.config.envs.map(({ key, value }): [string, string] => [
+      key,
+      Buffer.from(value).toString(),
+    ]);
     return {
       PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
       HOSTNAME: this.machine?.hostname ?? '',

@@ -98,7 +98,8 @@ export class CriLog {
       this.queue = [];
       await new Promise<void>((resolve) => {
         write(this.fd, text, (error) => {
-          if (error && !this.failed) this.logger.warn({ err: error, path: this.path }, 'container log not written');
+          if (error && !this.failed)
+            this.logger.warn({ err: error, path: this.path }, 'container log not written');
           this.failed = error !== null;
           resolve();
         });

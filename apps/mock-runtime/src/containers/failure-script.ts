@@ -53,7 +53,10 @@ export interface FailureScript {
 
 const nothing: FailureScript = { exitCode: undefined, begin: () => undefined, end: () => undefined };
 
-export function scriptedFailures(annotations: Readonly<Record<string, string>>, container: string): FailureScript {
+export function scriptedFailures(
+  annotations: Readonly<Record<string, string>>,
+  container: string,
+): FailureScript {
   if (!Object.keys(annotations).some((key) => key.startsWith(prefix))) return nothing;
   const value = (name: AnnotationName) => scripted(annotations, container, name);
   const timers: Timer[] = [];
@@ -79,7 +82,9 @@ export function scriptedFailures(annotations: Readonly<Record<string, string>>, 
       const interval = parseDuration(value('log-interval') ?? '1s') ?? 1000;
       if (line !== undefined)
         timers.push(
-          clock.setInterval(() => void main.print(`${line}\n`).catch(() => undefined), interval, { unref: true }),
+          clock.setInterval(() => void main.print(`${line}\n`).catch(() => undefined), interval, {
+            unref: true,
+          }),
         );
     },
     end() {

@@ -162,7 +162,9 @@ export class PodNetwork {
 
 function podOf(config: PodSandboxConfig | undefined) {
   const metadata = config?.metadata;
-  return metadata ? { kind: 'Pod', namespace: metadata.namespace, name: metadata.name, uid: metadata.uid } : undefined;
+  return metadata
+    ? { kind: 'Pod', namespace: metadata.namespace, name: metadata.name, uid: metadata.uid }
+    : undefined;
 }
 
 function runtimeConf(id: string, config: PodSandboxConfig, netns: string): RuntimeConf {
@@ -179,13 +181,17 @@ function runtimeConf(id: string, config: PodSandboxConfig, netns: string): Runti
       K8S_POD_UID: metadata?.uid ?? '',
     },
     capabilityArgs: {
-      portMappings: portMappings.filter((mapping) => mapping.hostPort > 0).map((mapping) => ({
-        hostPort: mapping.hostPort,
-        containerPort: mapping.containerPort,
-        protocol: mapping.protocol.toLowerCase(),
-        hostIP: mapping.hostIp,
-      })),
-      ...(dnsConfig ? { dns: { servers: dnsConfig.servers, searches: dnsConfig.searches, options: dnsConfig.options } } : {}),
+      portMappings: portMappings
+        .filter((mapping) => mapping.hostPort > 0)
+        .map((mapping) => ({
+          hostPort: mapping.hostPort,
+          containerPort: mapping.containerPort,
+          protocol: mapping.protocol.toLowerCase(),
+          hostIP: mapping.hostIp,
+        })),
+      ...(dnsConfig
+        ? { dns: { servers: dnsConfig.servers, searches: dnsConfig.searches, options: dnsConfig.options } }
+        : {}),
     },
   };
 }

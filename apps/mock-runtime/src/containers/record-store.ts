@@ -78,9 +78,18 @@ interface EncodedBuffer {
 
 /** JSON.stringify calls Buffer's own toJSON first: its array form is replaced by base64. */
 function encodeBuffers(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || !('type' in value) || value.type !== 'Buffer' || !('data' in value))
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    !('type' in value) ||
+    value.type !== 'Buffer' ||
+    !('data' in value)
+  )
     return value;
-  return { type: 'Buffer', base64: Buffer.from(value.data as number[]).toString('base64') } satisfies EncodedBuffer;
+  return {
+    type: 'Buffer',
+    base64: Buffer.from(value.data as number[]).toString('base64'),
+  } satisfies EncodedBuffer;
 }
 
 function decodeBuffers(_key: string, value: unknown): unknown {

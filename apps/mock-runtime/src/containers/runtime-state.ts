@@ -95,14 +95,24 @@ export class RuntimeState {
     return [...this.containers.values()].filter((c) => c.record.sandboxId === sandboxId);
   }
 
-  async runSandbox(config: PodSandboxConfig, runtimeHandler: string, traceParent: string | undefined): Promise<string> {
+  async runSandbox(
+    config: PodSandboxConfig,
+    runtimeHandler: string,
+    traceParent: string | undefined,
+  ): Promise<string> {
     const { random, clock, podNetwork, logger } = this.options;
     if (!config.metadata) throw new CriError('INVALID_ARGUMENT', 'sandbox config must include metadata');
     if (runtimeHandler !== '' && runtimeHandler !== 'mock')
-      throw new CriError('UNKNOWN', `failed to get sandbox runtime: no runtime for "${runtimeHandler}" is configured`);
+      throw new CriError(
+        'UNKNOWN',
+        `failed to get sandbox runtime: no runtime for "${runtimeHandler}" is configured`,
+      );
     const existing = [...this.sandboxes.values()].find((s) => sameName(s.config, config));
     if (existing)
-      throw new CriError('UNKNOWN', `failed to reserve sandbox name "${nameOf(config)}": name "${nameOf(config)}" is reserved for "${existing.id}"`);
+      throw new CriError(
+        'UNKNOWN',
+        `failed to reserve sandbox name "${nameOf(config)}": name "${nameOf(config)}" is reserved for "${existing.id}"`,
+      );
     const id = random.hex(32);
     const record: SandboxRecord = {
       id,
@@ -120,10 +130,15 @@ export class RuntimeState {
     } catch (error) {
       this.sandboxes.delete(id);
       const message = error instanceof Error ? error.message : String(error);
-      throw new CriError('UNKNOWN', `failed to setup network for sandbox "${id}": ${message}`, { cause: error });
+      throw new CriError('UNKNOWN', `failed to setup network for sandbox "${id}": ${message}`, {
+        cause: error,
+      });
     }
     this.sandboxStore.save(record);
-    logger.info({ pod: `${config.metadata.namespace}/${config.metadata.name}`, sandbox: id, ips: record.ips }, 'sandbox runs');
+    logger.info(
+      { pod: `${config.metadata.namespace}/${config.metadata.name}`, sandbox: id, ips: record.ips },
+      'sandbox runs',
+    );
     this.emit('CONTAINER_CREATED_EVENT', id, id);
     this.emit('CONTAINER_STARTED_EVENT', id, id);
     return id;
@@ -157,11 +172,15 @@ export class RuntimeState {
     const { metadata } = config;
     if (!metadata) throw new CriError('INVALID_ARGUMENT', 'container config must include metadata');
     const taken = this.containersOf(sandbox.id).find(
-      ({ record }) => record.config.metadata?.name === metadata.name && record.config.metadata.attempt === metadata.attempt,
+      ({ record }) =>
+        record.config.metadata?.name === metadata.name && record.config.metadata.attempt === metadata.attempt,
     );
     if (taken) {
       const name = `${metadata.name}_${nameOf(sandbox.config)}_${metadata.attempt}`;
-      throw new CriError('UNKNOWN', `failed to reserve container name "${name}": name "${name}" is reserved for "${taken.record.id}"`);
+      throw new CriError(
+        'UNKNOWN',
+        `failed to reserve container name "${name}": name "${name}" is reserved for "${taken.record.id}"`,
+      );
     }
     const wanted = config.image?.image ?? '';
     const image = this.options.images.find(wanted);
@@ -202,7 +221,11 @@ export class RuntimeState {
     this.emit('CONTAINER_DELETED_EVENT', id, container.record.sandboxId);
   }
 
-  private makeContainer(record: ContainerRecord, sandbox: SandboxRecord, image: Container['image']): Container {
+  private makeContainer(
+    record: ContainerRecord,
+    sandbox: SandboxRecord,
+    image: Container['image'],
+  ): Container {
     const { clock, random, logger, network } = this.options;
     return new Container(record, {
       clock,
@@ -214,8 +237,10 @@ export class RuntimeState {
       table: this.sharedTable(record, sandbox),
       changed: ({ record: changed }) => {
         this.containerStore.save(changed);
-        if (changed.state === 'CONTAINER_RUNNING') this.emit('CONTAINER_STARTED_EVENT', changed.id, sandbox.id);
-        if (changed.state === 'CONTAINER_EXITED') this.emit('CONTAINER_STOPPED_EVENT', changed.id, sandbox.id);
+        if (changed.state === 'CONTAINER_RUNNING')
+          this.emit('CONTAINER_STARTED_EVENT', changed.id, sandbox.id);
+        if (changed.state === 'CONTAINER_EXITED')
+          this.emit('CONTAINER_STOPPED_EVENT', changed.id, sandbox.id);
       },
     });
   }

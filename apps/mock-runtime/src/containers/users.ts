@@ -39,8 +39,11 @@ export function userOf(config: ContainerConfig, imageUser: string | undefined, f
   const byImage = imageUser ? lookUp(imageUser, fs) : undefined;
   const byName = context?.runAsUsername ? lookUp(context.runAsUsername, fs) : undefined;
   const uid = context?.runAsUser ? context.runAsUser.value : (byName?.uid ?? byImage?.uid ?? 0);
-  const fallbackGid = passwdEntries(fs).find((entry) => entry.uid === uid)?.gid ?? (context?.runAsUser ? 0 : undefined);
-  const gid = context?.runAsGroup ? context.runAsGroup.value : (byName?.gid ?? fallbackGid ?? byImage?.gid ?? 0);
+  const fallbackGid =
+    passwdEntries(fs).find((entry) => entry.uid === uid)?.gid ?? (context?.runAsUser ? 0 : undefined);
+  const gid = context?.runAsGroup
+    ? context.runAsGroup.value
+    : (byName?.gid ?? fallbackGid ?? byImage?.gid ?? 0);
   return { uid, gid, groups: [...new Set([gid, ...groups])] };
 }
 
@@ -50,8 +53,14 @@ function lookUp(text: string, fs: FileSystem): { uid: number; gid: number | unde
   const entry = passwdEntries(fs).find((e) => e.name === name || String(e.uid) === name);
   const uid = entry?.uid ?? (/^\d+$/.test(name) ? Number(name) : undefined);
   if (uid === undefined)
-    throw new CriError('UNKNOWN', `failed to generate container spec: failed to apply OCI options: user ${name}: no users found`);
-  const groupEntry = group === undefined ? undefined : groupEntries(fs).find((g) => g.name === group || String(g.gid) === group);
+    throw new CriError(
+      'UNKNOWN',
+      `failed to generate container spec: failed to apply OCI options: user ${name}: no users found`,
+    );
+  const groupEntry =
+    group === undefined
+      ? undefined
+      : groupEntries(fs).find((g) => g.name === group || String(g.gid) === group);
   return { uid, gid: groupEntry?.gid ?? (group && /^\d+$/.test(group) ? Number(group) : entry?.gid) };
 }
 

@@ -26,7 +26,9 @@ export async function execSync(
 ): Promise<{ stdout: Buffer; stderr: Buffer; exitCode: number }> {
   const stdout = collector();
   const stderr = collector();
-  const process = await state.container(containerId).exec({ argv: cmd, stdout: stdout.file, stderr: stderr.file });
+  const process = await state
+    .container(containerId)
+    .exec({ argv: cmd, stdout: stdout.file, stderr: stderr.file });
   let timedOut = false;
   const timer =
     timeout > 0
@@ -38,6 +40,9 @@ export async function execSync(
   const exitCode = await process.exited;
   timer?.cancel();
   if (timedOut)
-    throw new CriError('DEADLINE_EXCEEDED', `failed to exec in container: timeout ${timeout}s exceeded: context deadline exceeded`);
+    throw new CriError(
+      'DEADLINE_EXCEEDED',
+      `failed to exec in container: timeout ${timeout}s exceeded: context deadline exceeded`,
+    );
   return { stdout: stdout.content(), stderr: stderr.content(), exitCode };
 }

@@ -27,13 +27,18 @@ export function imageService(
       const found = images.find(image?.image ?? '');
       return {
         image: found && imageView(found),
-        info: found && verbose ? { info: JSON.stringify({ imageSpec: { config: found.definition.config } }) } : {},
+        info:
+          found && verbose
+            ? { info: JSON.stringify({ imageSpec: { config: found.definition.config } }) }
+            : {},
       };
     },
 
     pullImage: ({ image, auth, sandboxConfig }, call) => {
       const metadata = sandboxConfig?.metadata;
-      const object = metadata ? { kind: 'Pod', namespace: metadata.namespace, name: metadata.name, uid: metadata.uid } : undefined;
+      const object = metadata
+        ? { kind: 'Pod', namespace: metadata.namespace, name: metadata.name, uid: metadata.uid }
+        : undefined;
       const name = image?.image ?? '';
       const step = { parent: call.traceParent, node: nodeName, object, attributes: { image: name } };
       return tracer.step('runtime.pull', step, async () => {

@@ -1,4 +1,12 @@
-const binary: Readonly<Record<string, number>> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, k: 1e3, M: 1e6, G: 1e9, '': 1 };
+const binary: Readonly<Record<string, number>> = {
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  '': 1,
+};
 
 /** A CPU quantity (`250m`, `1.5`) in nano cores. */
 export function parseCpu(text: string | undefined): number | undefined {

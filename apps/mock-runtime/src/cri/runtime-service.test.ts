@@ -15,9 +15,12 @@ describe('the CRI of the mock runtime', () => {
   async function get(ip: string, port: number, path = '/'): Promise<{ status: number; body: string }> {
     const stream = await node.vnet.dial({ host: ip, port });
     return new Promise((resolve, reject) => {
-      const sent = request({ createConnection: () => stream as never, path, headers: { host: 'web', connection: 'close' } }, (response) => {
-        text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
-      });
+      const sent = request(
+        { createConnection: () => stream as never, path, headers: { host: 'web', connection: 'close' } },
+        (response) => {
+          text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+        },
+      );
       sent.once('error', reject);
       sent.end();
     });
@@ -48,13 +51,19 @@ describe('the CRI of the mock runtime', () => {
     const missing = await node.images.pullImage({ image: { image: 'nginx:1.161' } }).catch((e: unknown) => e);
     expect(isCriError(missing, 'NOT_FOUND')).toBe(true);
     const unknown = await node.images.pullImage({ image: { image: 'acme/pay' } }).catch((e: unknown) => e);
-    expect(String(unknown)).toContain('pull access denied, repository does not exist or may require authorization');
+    expect(String(unknown)).toContain(
+      'pull access denied, repository does not exist or may require authorization',
+    );
   });
 
   it('reports a command that does not exist as runc does', async () => {
-    const error = await node.startPod({ name: 'bad', image: 'busybox', command: ['nope'] }).catch((e: unknown) => e);
+    const error = await node
+      .startPod({ name: 'bad', image: 'busybox', command: ['nope'] })
+      .catch((e: unknown) => e);
     expect(String(error)).toContain('exec: "nope": executable file not found in $PATH');
-    const { containers } = await node.runtime.listContainers({ filter: { state: { state: 'CONTAINER_EXITED' } } });
+    const { containers } = await node.runtime.listContainers({
+      filter: { state: { state: 'CONTAINER_EXITED' } },
+    });
     const failed = containers.find((c) => c.image?.image === 'busybox');
     const { status } = await node.runtime.containerStatus({ containerId: failed?.id ?? '' });
     expect(status).toMatchObject({ exitCode: 128, reason: 'StartError' });

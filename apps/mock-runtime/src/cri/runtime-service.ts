@@ -39,7 +39,12 @@ export function runtimeService(options: RuntimeServiceOptions): RuntimeHandlers 
     work: (span: StepSpan) => Promise<T> | T,
   ): Promise<T> => {
     const metadata = config?.metadata;
-    const object = metadata && { kind: 'Pod', namespace: metadata.namespace, name: metadata.name, uid: metadata.uid };
+    const object = metadata && {
+      kind: 'Pod',
+      namespace: metadata.namespace,
+      name: metadata.name,
+      uid: metadata.uid,
+    };
     return tracer.step(id, { parent: call.traceParent, node: nodeName, object: object ?? undefined }, work);
   };
 
@@ -80,7 +85,10 @@ export function runtimeService(options: RuntimeServiceOptions): RuntimeHandlers 
               : { type: 'NetworkReady', status: false, reason: 'NetworkPluginNotReady', message: reason },
           ],
         },
-        runtimeHandlers: [{ name: '', features: {} }, { name: 'mock', features: {} }],
+        runtimeHandlers: [
+          { name: '', features: {} },
+          { name: 'mock', features: {} },
+        ],
         features: { supplementalGroupsPolicy: true },
       };
     },
@@ -133,7 +141,10 @@ export function runtimeService(options: RuntimeServiceOptions): RuntimeHandlers 
     startContainer: ({ containerId }, call) => {
       const container = state.container(containerId);
       return traced('runtime.start', call, container.sandbox.config, async (span) => {
-        span.set({ 'container.id': container.record.id, 'container.name': container.record.config.metadata?.name ?? '' });
+        span.set({
+          'container.id': container.record.id,
+          'container.name': container.record.config.metadata?.name ?? '',
+        });
         await container.start();
         return {};
       });

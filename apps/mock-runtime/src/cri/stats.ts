@@ -33,7 +33,9 @@ export class Stats {
     const name = record.config.metadata?.name ?? '';
     const annotations = container.sandbox.config.annotations;
     const cores = container.running ? (parseCpu(scripted(annotations, name, 'cpu')) ?? idleNanoCores) : 0;
-    const bytes = container.running ? (parseMemory(scripted(annotations, name, 'memory')) ?? idleMemoryBytes) : 0;
+    const bytes = container.running
+      ? (parseMemory(scripted(annotations, name, 'memory')) ?? idleMemoryBytes)
+      : 0;
     const limit = record.config.linux?.resources?.memoryLimitInBytes ?? 0;
     const seconds = container.running ? (timestamp - record.startedAt) / 1e9 : 0;
     const value = (n: number) => ({ value: Math.max(0, Math.round(n)) });
@@ -70,7 +72,8 @@ export class Stats {
     const sum = (read: (s: DeepPartial<ContainerStats>) => number | undefined) => ({
       value: stats.reduce((total, s) => total + (read(s) ?? 0), 0),
     });
-    const eth0 = record.netns === '' ? undefined : this.network.namespace(record.netns).interfaces.get('eth0');
+    const eth0 =
+      record.netns === '' ? undefined : this.network.namespace(record.netns).interfaces.get('eth0');
     return {
       attributes: {
         id: record.id,
@@ -128,7 +131,8 @@ export class Stats {
       .filter(
         (s) =>
           !filter ||
-          ((filter.id === '' || s.id.startsWith(filter.id)) && matchesLabels(s.config.labels, filter.labelSelector)),
+          ((filter.id === '' || s.id.startsWith(filter.id)) &&
+            matchesLabels(s.config.labels, filter.labelSelector)),
       )
       .map((s) => this.sandbox(s));
   }

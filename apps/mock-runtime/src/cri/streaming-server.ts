@@ -4,7 +4,12 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Logger, Random } from '@tinkernetes/component-base';
 import { CriError, type AttachRequest, type ExecRequest, type PortForwardRequest } from '@tinkernetes/cri';
-import type { PortForwardHandler, RemoteCommandHandler, RemoteCommandStreams, UpgradeRequest } from '@tinkernetes/streaming';
+import type {
+  PortForwardHandler,
+  RemoteCommandHandler,
+  RemoteCommandStreams,
+  UpgradeRequest,
+} from '@tinkernetes/streaming';
 import type { Container } from '../containers/container';
 import type { RuntimeState } from '../containers/runtime-state';
 import { BrokenPipe, OpenFile } from '../kernel/open-file';
@@ -31,8 +36,7 @@ export class StreamingServer {
 
   exec(request: ExecRequest): Promise<{ url: string }> {
     const container = this.state.container(request.containerId);
-    if (!container.running)
-      throw new CriError('UNKNOWN', `container is in ${container.record.state} state`);
+    if (!container.running) throw new CriError('UNKNOWN', `container is in ${container.record.state} state`);
     return this.offer('exec', async (upgrade) => {
       const { serveRemoteCommand } = await import('@tinkernetes/streaming');
       await serveRemoteCommand(upgrade, request, execHandler(container, request));
@@ -118,7 +122,13 @@ function execHandler(container: Container, { cmd, tty }: ExecRequest): RemoteCom
     if (tty) {
       const terminal = container.newTerminal((data) => writeTo(stdout, data));
       const file = new OpenFile(terminal.io);
-      const process = await container.exec({ argv: cmd, stdin: file, stdout: file.retain(), stderr: file.retain(), terminal });
+      const process = await container.exec({
+        argv: cmd,
+        stdin: file,
+        stdout: file.retain(),
+        stderr: file.retain(),
+        terminal,
+      });
       stdin?.on('data', (data: Buffer) => terminal.input(data));
       stdin?.on('end', () => terminal.hangUp());
       streams.onResize(({ width, height }) => terminal.resize(width, height));
@@ -140,7 +150,9 @@ function execHandler(container: Container, { cmd, tty }: ExecRequest): RemoteCom
 function attachHandler(container: Container): RemoteCommandHandler {
   return async (streams) => {
     const { output, stdin: input, terminal, exited } = container.attachment();
-    const stop = output.attach((stream, data) => writeTo(stream === 'stdout' ? streams.stdout : streams.stderr, data));
+    const stop = output.attach((stream, data) =>
+      writeTo(stream === 'stdout' ? streams.stdout : streams.stderr, data),
+    );
     streams.stdin?.on('data', (data: Buffer) => {
       if (terminal) terminal.input(data);
       else input?.writeEnd.write(data);

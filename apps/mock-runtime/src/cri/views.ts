@@ -12,7 +12,13 @@ import type { StoredImage } from '../images/image';
 
 /** Records as CRI messages. */
 
-export function sandboxView({ id, config, state, createdAt, runtimeHandler }: SandboxRecord): DeepPartial<PodSandbox> {
+export function sandboxView({
+  id,
+  config,
+  state,
+  createdAt,
+  runtimeHandler,
+}: SandboxRecord): DeepPartial<PodSandbox> {
   const { metadata, labels, annotations } = config;
   return { id, metadata, state, createdAt, labels, annotations, runtimeHandler };
 }
@@ -29,7 +35,18 @@ export function sandboxStatus(record: SandboxRecord): DeepPartial<PodSandboxStat
 export function containerView({ record }: Container): DeepPartial<ContainerView> {
   const { id, sandboxId, config, imageId, imageRef, state, createdAt } = record;
   const { metadata, image, labels, annotations } = config;
-  return { id, podSandboxId: sandboxId, metadata, image, imageId, imageRef, state, createdAt, labels, annotations };
+  return {
+    id,
+    podSandboxId: sandboxId,
+    metadata,
+    image,
+    imageId,
+    imageRef,
+    state,
+    createdAt,
+    labels,
+    annotations,
+  };
 }
 
 export function containerStatus(container: Container): DeepPartial<ContainerStatus> {
@@ -52,7 +69,10 @@ export function containerStatus(container: Container): DeepPartial<ContainerStat
     annotations,
     mounts,
     logPath: record.logPath,
-    stopSignal: stopSignal === 'RUNTIME_DEFAULT' ? (container.image.definition.config.stopSignal ?? 'SIGTERM') : stopSignal,
+    stopSignal:
+      stopSignal === 'RUNTIME_DEFAULT'
+        ? (container.image.definition.config.stopSignal ?? 'SIGTERM')
+        : stopSignal,
     resources: linux?.resources ? { linux: linux.resources } : undefined,
     user: userView(container),
   };
@@ -63,7 +83,14 @@ function userView(container: Container): DeepPartial<ContainerStatus>['user'] {
   return user && { linux: { uid: user.uid, gid: user.gid, supplementalGroups: user.groups } };
 }
 
-export function imageView({ id, repoTags, repoDigests, size, pinned, definition }: StoredImage): DeepPartial<Image> {
+export function imageView({
+  id,
+  repoTags,
+  repoDigests,
+  size,
+  pinned,
+  definition,
+}: StoredImage): DeepPartial<Image> {
   const user = definition.config.user?.split(':')[0];
   const numeric = user !== undefined && /^\d+$/.test(user);
   return {

@@ -106,6 +106,11 @@ export class FileSystem {
     }
   }
 
+  existsAsLink(path: string): boolean {
+    const at = this.locate(path, false);
+    return at.kind === 'memory' ? at.node?.kind === 'link' : linkTarget(at) !== undefined;
+  }
+
   isDirectory(path: string): boolean {
     return this.exists(path) && this.stat(path).kind === 'directory';
   }
@@ -156,7 +161,11 @@ export class FileSystem {
   readdir(path: string): string[] {
     const at = this.existing(path, true);
     const mounted = this.mountedBelow(at.path);
-    if (at.kind === 'host') return unique(this.onHost(path, () => readdirSync(at.hostPath)), mounted);
+    if (at.kind === 'host')
+      return unique(
+        this.onHost(path, () => readdirSync(at.hostPath)),
+        mounted,
+      );
     if (at.node.kind !== 'directory') throw new FileError('ENOTDIR', path);
     return unique([...at.node.children.keys()], mounted);
   }
@@ -231,7 +240,8 @@ export class FileSystem {
       this.mustBeWritable(source.readonly || target.readonly, to);
       this.onHost(from, () => renameSync(source.hostPath, target.hostPath));
     } else if (source.kind === 'memory' && target.kind === 'memory') {
-      if (target.node?.kind === 'directory' && source.node.kind !== 'directory') throw new FileError('EISDIR', to);
+      if (target.node?.kind === 'directory' && source.node.kind !== 'directory')
+        throw new FileError('EISDIR', to);
       const node = source.node;
       this.writableDirectory(posix.dirname(source.path), from).children.delete(posix.basename(source.path));
       this.putNode(target.path, to, node);
@@ -305,10 +315,18 @@ export class FileSystem {
     return { ...at, node: at.node };
   }
 
-  private info(at: { kind: 'host'; hostPath: string; path: string } | { kind: 'memory'; node: FsNode }): FileInfo {
+  private info(
+    at: { kind: 'host'; hostPath: string; path: string } | { kind: 'memory'; node: FsNode },
+  ): FileInfo {
     if (at.kind === 'host') {
       const s = this.onHost(at.path, () => lstatSync(at.hostPath));
-      const kind = s.isFile() ? 'file' : s.isDirectory() ? 'directory' : s.isSymbolicLink() ? 'link' : 'other';
+      const kind = s.isFile()
+        ? 'file'
+        : s.isDirectory()
+          ? 'directory'
+          : s.isSymbolicLink()
+            ? 'link'
+            : 'other';
       return { kind, mode: s.mode & 0o7777, uid: s.uid, gid: s.gid, size: s.size, mtime: s.mtimeMs };
     }
     const { node } = at;
@@ -403,7 +421,11 @@ export class FileSystem {
 
   /** The runtime makes mount points even on a read-only root, as runc does. */
   private makeMountPoint(path: string, hostPath: string): void {
-    if (path === '/' || this.mounts.some((m) => m.containerPath !== path && path.startsWith(`${m.containerPath}/`))) return;
+    if (
+      path === '/' ||
+      this.mounts.some((m) => m.containerPath !== path && path.startsWith(`${m.containerPath}/`))
+    )
+      return;
     const parent = posix.dirname(path);
     this.makeDirectories(parent);
     const own = this.ownDirectory(parent, path);
@@ -447,7 +469,9 @@ export class FileSystem {
   private mountedBelow(path: string): string[] {
     const prefix = path === '/' ? '/' : `${path}/`;
     return this.mounts
-      .filter((m) => m.containerPath.startsWith(prefix) && !m.containerPath.slice(prefix.length).includes('/'))
+      .filter(
+        (m) => m.containerPath.startsWith(prefix) && !m.containerPath.slice(prefix.length).includes('/'),
+      )
       .map((m) => m.containerPath.slice(prefix.length));
   }
 

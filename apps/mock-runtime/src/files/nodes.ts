@@ -40,7 +40,14 @@ export type FsNode = FileNode | DirectoryNode | LinkNode | DeviceNode;
 export const imageTime = Date.UTC(2025, 0, 1);
 
 export function directory(children: Record<string, FsNode> = {}, mode = 0o755): DirectoryNode {
-  return { kind: 'directory', mode, uid: 0, gid: 0, mtime: imageTime, children: new Map(Object.entries(children)) };
+  return {
+    kind: 'directory',
+    mode,
+    uid: 0,
+    gid: 0,
+    mtime: imageTime,
+    children: new Map(Object.entries(children)),
+  };
 }
 
 export function file(data: string | Buffer | (() => Buffer), mode = 0o644): FileNode {
@@ -66,7 +73,8 @@ export function device(name: DeviceNode['device']): DeviceNode {
   return { kind: 'device', mode: 0o666, uid: 0, gid: 0, mtime: imageTime, device: name };
 }
 
-export const contentOf = (node: FileNode): Buffer => (typeof node.data === 'function' ? node.data() : node.data);
+export const contentOf = (node: FileNode): Buffer =>
+  typeof node.data === 'function' ? node.data() : node.data;
 
 /** Puts a node at an absolute path of an image's tree, with the directories above it. */
 export function place(root: DirectoryNode, path: string, node: FsNode): void {

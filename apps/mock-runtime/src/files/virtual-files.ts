@@ -3,7 +3,9 @@ import type { LinuxContainerResources } from '@tinkernetes/cri';
 import type { Machine, Process } from '../kernel/process';
 import { directory, file, link, type FsNode } from './nodes';
 
-type Tree = Readonly<Record<string, (machine: Machine, resources: LinuxContainerResources | undefined) => FsNode>>;
+type Tree = Readonly<
+  Record<string, (machine: Machine, resources: LinuxContainerResources | undefined) => FsNode>
+>;
 
 const text = (content: string): FsNode => file(content, 0o444);
 
@@ -11,25 +13,35 @@ const text = (content: string): FsNode => file(content, 0o444);
 const files: Tree = {
   '/proc/uptime': ({ clock, startedAt }) => text(`${((clock.now() - startedAt) / 1000).toFixed(2)} 0.00\n`),
   '/proc/version': () => text('Linux version 6.1.0 (tinkernetes) #1 SMP\n'),
-  '/proc/loadavg': ({ table }) => text(`0.00 0.00 0.00 1/${table.list().length} ${table.list().at(-1)?.pid ?? 1}\n`),
+  '/proc/loadavg': ({ table }) =>
+    text(`0.00 0.00 0.00 1/${table.list().length} ${table.list().at(-1)?.pid ?? 1}\n`),
   '/proc/meminfo': (_machine, resources) => {
     const total = Math.floor((resources?.memoryLimitInBytes || totalmem()) / 1024);
     return text(`MemTotal:       ${total} kB\nMemFree:        ${total} kB\nMemAvailable:   ${total} kB\n`);
   },
-  '/proc/cpuinfo': () => text(cpus().map((cpu, i) => `processor\t: ${i}\nmodel name\t: ${cpu.model}\n\n`).join('')),
+  '/proc/cpuinfo': () =>
+    text(
+      cpus()
+        .map((cpu, i) => `processor\t: ${i}\nmodel name\t: ${cpu.model}\n\n`)
+        .join(''),
+    ),
   '/proc/mounts': ({ fs }) => text(mountLines(fs)),
   '/proc/self': () => link('1'),
   '/proc/net/dev': ({ net }) =>
     text(
       [...net.interfaces.values()]
-        .map((i) => `${i.name.padStart(6)}: ${i.received.bytes} 0 0 0 0 0 0 0 ${i.sent.bytes} 0 0 0 0 0 0 0\n`)
+        .map(
+          (i) => `${i.name.padStart(6)}: ${i.received.bytes} 0 0 0 0 0 0 0 ${i.sent.bytes} 0 0 0 0 0 0 0\n`,
+        )
         .join(''),
     ),
   '/proc/sys/kernel/hostname': ({ hostname }) => text(`${hostname}\n`),
   '/sys/fs/cgroup/memory.max': (_machine, resources) =>
     text(`${resources?.memoryLimitInBytes ? resources.memoryLimitInBytes : 'max'}\n`),
   '/sys/fs/cgroup/cpu.max': (_machine, resources) =>
-    text(`${resources?.cpuQuota && resources.cpuQuota > 0 ? resources.cpuQuota : 'max'} ${resources?.cpuPeriod || 100000}\n`),
+    text(
+      `${resources?.cpuQuota && resources.cpuQuota > 0 ? resources.cpuQuota : 'max'} ${resources?.cpuPeriod || 100000}\n`,
+    ),
   '/sys/fs/cgroup/cgroup.controllers': () => text('cpuset cpu io memory pids\n'),
 };
 
@@ -61,7 +73,10 @@ function childrenOf(path: string, { table }: Machine): Record<string, FsNode> {
     if (known.startsWith(`${path}/`)) names.add(known.slice(path.length + 1).split('/')[0] ?? '');
   if (path === '/proc') for (const { pid } of table.list()) names.add(String(pid));
   return Object.fromEntries(
-    [...names].map((name) => [name, directories.has(`${path}/${name}`) || /^\d+$/.test(name) ? directory({}, 0o555) : text('')]),
+    [...names].map((name) => [
+      name,
+      directories.has(`${path}/${name}`) || /^\d+$/.test(name) ? directory({}, 0o555) : text(''),
+    ]),
   );
 }
 
@@ -70,7 +85,12 @@ function processNode(process: Process, name: string | undefined): FsNode | undef
   const contents: Record<string, () => FsNode> = {
     cmdline: () => text(process.argv.map((arg) => `${arg}\0`).join('')),
     comm: () => text(`${command.slice(0, 15)}\n`),
-    environ: () => text(Object.entries(process.env).map(([key, value]) => `${key}=${value}\0`).join('')),
+    environ: () =>
+      text(
+        Object.entries(process.env)
+          .map(([key, value]) => `${key}=${value}\0`)
+          .join(''),
+      ),
     status: () =>
       text(
         `Name:\t${command}\nState:\tS (sleeping)\nTgid:\t${process.pid}\nPid:\t${process.pid}\nPPid:\t${process.ppid}\nUid:\t${`${process.user.uid}\t`.repeat(4).trim()}\nGid:\t${`${process.user.gid}\t`.repeat(4).trim()}\nGroups:\t${process.user.groups.join(' ')}\n`,

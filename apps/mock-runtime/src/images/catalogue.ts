@@ -33,7 +33,17 @@ you and this container works.</p>
 </html>
 `;
 
-const nginxVariants = ['alpine', 'alpine-slim', 'alpine3.22', 'slim', 'bookworm', 'trixie', 'perl', 'stable', 'mainline'];
+const nginxVariants = [
+  'alpine',
+  'alpine-slim',
+  'alpine3.22',
+  'slim',
+  'bookworm',
+  'trixie',
+  'perl',
+  'stable',
+  'mainline',
+];
 
 const entries: readonly Entry[] = [
   {
@@ -67,7 +77,8 @@ const entries: readonly Entry[] = [
           'user  nginx;\nworker_processes  auto;\n\nevents {\n    worker_connections  1024;\n}\n\nhttp {\n    include       /etc/nginx/mime.types;\n    include /etc/nginx/conf.d/*.conf;\n}\n',
         '/etc/nginx/conf.d/default.conf': defaultConfiguration,
         '/usr/share/nginx/html/index.html': welcomePage,
-        '/usr/share/nginx/html/50x.html': '<!DOCTYPE html>\n<title>Error</title>\n<h1>An error occurred.</h1>\n',
+        '/usr/share/nginx/html/50x.html':
+          '<!DOCTYPE html>\n<title>Error</title>\n<h1>An error occurred.</h1>\n',
       },
     }),
   },
@@ -90,13 +101,49 @@ const entries: readonly Entry[] = [
     tags: { names: ['latest'] },
     megabytes: 250,
     config: { entrypoint: ['node', 'app.js'], env: { PATH: path }, exposedPorts: [8080] },
-    root: () => ({ commands: toolset('debian'), programs: { '/usr/local/bin/node': loaders.kubiaUnhealthy } }),
+    root: () => ({
+      commands: toolset('debian'),
+      programs: { '/usr/local/bin/node': loaders.kubiaUnhealthy },
+    }),
   },
-  shellImage('busybox', { versions: { 1: 37 }, names: ['latest', 'stable', 'musl', 'glibc', 'uclibc'], variants: ['musl', 'glibc', 'uclibc'] }, 2.2),
+  shellImage(
+    'busybox',
+    {
+      versions: { 1: 37 },
+      names: ['latest', 'stable', 'musl', 'glibc', 'uclibc'],
+      variants: ['musl', 'glibc', 'uclibc'],
+    },
+    2.2,
+  ),
   shellImage('alpine', { versions: { 3: 23 }, names: ['latest', 'edge'] }, 3.8),
   shellImage('bash', { versions: { 5: 3, 4: 4 }, names: ['latest', 'devel'], variants: ['alpine3.22'] }, 6),
-  shellImage('debian', { versions: { 13: 2, 12: 12, 11: 11 }, names: ['latest', 'stable', 'stable-slim', 'trixie', 'trixie-slim', 'bookworm', 'bookworm-slim', 'bullseye', 'bullseye-slim'], variants: ['slim'] }, 48),
-  shellImage('ubuntu', { versions: { 26: 4, 25: 10, 24: 10, 22: 4, 20: 4, 18: 4 }, names: ['latest', 'rolling', 'devel', 'noble', 'jammy', 'focal'] }, 30),
+  shellImage(
+    'debian',
+    {
+      versions: { 13: 2, 12: 12, 11: 11 },
+      names: [
+        'latest',
+        'stable',
+        'stable-slim',
+        'trixie',
+        'trixie-slim',
+        'bookworm',
+        'bookworm-slim',
+        'bullseye',
+        'bullseye-slim',
+      ],
+      variants: ['slim'],
+    },
+    48,
+  ),
+  shellImage(
+    'ubuntu',
+    {
+      versions: { 26: 4, 25: 10, 24: 10, 22: 4, 20: 4, 18: 4 },
+      names: ['latest', 'rolling', 'devel', 'noble', 'jammy', 'focal'],
+    },
+    30,
+  ),
 ];
 
 /** The images that can be pulled without further ado. */
@@ -113,17 +160,42 @@ function define({ repository, tags, megabytes, config, root }: Entry): ImageDefi
   };
 }
 
-function shellImage(name: 'busybox' | 'alpine' | 'bash' | 'debian' | 'ubuntu', tags: TagRules, megabytes: number): Entry {
+function shellImage(
+  name: 'busybox' | 'alpine' | 'bash' | 'debian' | 'ubuntu',
+  tags: TagRules,
+  megabytes: number,
+): Entry {
   const hasBash = name === 'bash' || name === 'debian' || name === 'ubuntu';
-  const titles = { busybox: 'BusyBox', alpine: 'Alpine Linux', bash: 'Alpine Linux', debian: 'Debian GNU/Linux', ubuntu: 'Ubuntu' };
+  const titles = {
+    busybox: 'BusyBox',
+    alpine: 'Alpine Linux',
+    bash: 'Alpine Linux',
+    debian: 'Debian GNU/Linux',
+    ubuntu: 'Ubuntu',
+  };
   return {
     repository: `docker.io/library/${name}`,
     tags,
     megabytes,
-    config: { cmd: [name === 'busybox' ? 'sh' : name === 'alpine' ? '/bin/sh' : hasBash && name !== 'bash' ? '/bin/bash' : 'bash'], env: { PATH: path } },
+    config: {
+      cmd: [
+        name === 'busybox'
+          ? 'sh'
+          : name === 'alpine'
+            ? '/bin/sh'
+            : hasBash && name !== 'bash'
+              ? '/bin/bash'
+              : 'bash',
+      ],
+      env: { PATH: path },
+    },
     root: () => ({
       commands: toolset(hasBash ? 'debian' : 'busybox'),
-      osRelease: osRelease(titles[name], name === 'bash' ? 'alpine' : name, name === 'ubuntu' ? '24.04' : name === 'debian' ? '13' : '3.22.2'),
+      osRelease: osRelease(
+        titles[name],
+        name === 'bash' ? 'alpine' : name,
+        name === 'ubuntu' ? '24.04' : name === 'debian' ? '13' : '3.22.2',
+      ),
     }),
   };
 }

@@ -36,7 +36,11 @@ export interface DefineOptions {
  * `defineImage('acme/pay', async ({ args, log, signal }) => { …; return 0; })`. SIGTERM and SIGINT abort `signal`; the
  * function's value is the exit code.
  */
-export function defineImage(name: string, program: ImageProgram, options: DefineOptions = {}): ImageDefinition {
+export function defineImage(
+  name: string,
+  program: ImageProgram,
+  options: DefineOptions = {},
+): ImageDefinition {
   const reference = parseReference(name);
   if (!reference) throw new Error(`invalid image name "${name}"`);
   const run = async (process: Process): Promise<number> => {

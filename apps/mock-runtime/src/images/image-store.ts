@@ -43,7 +43,12 @@ export class ImageStore {
           null,
           record.generic ? genericImage : undefined,
         );
-        this.images.set(record.id, { ...record, definition, size: definition.size, pinned: isPinned(record.repository) });
+        this.images.set(record.id, {
+          ...record,
+          definition,
+          size: definition.size,
+          pinned: isPinned(record.repository),
+        });
       } catch (error) {
         if (!(error instanceof CriError)) throw error;
         this.store.delete(record.id);

@@ -10,7 +10,16 @@ export interface Resolved {
   digest: string;
 }
 
-const knownRegistries = ['docker.io', 'registry.k8s.io', 'k8s.gcr.io', 'gcr.io', 'quay.io', 'ghcr.io', 'mcr.microsoft.com', 'public.ecr.aws'];
+const knownRegistries = [
+  'docker.io',
+  'registry.k8s.io',
+  'k8s.gcr.io',
+  'gcr.io',
+  'quay.io',
+  'ghcr.io',
+  'mcr.microsoft.com',
+  'public.ecr.aws',
+];
 
 const sha256 = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
@@ -37,7 +46,11 @@ export class Registry {
     generic?: (reference: ImageReference) => ImageDefinition,
   ): Resolved {
     const reference = parseReference(image);
-    if (!reference) throw new CriError('INVALID_ARGUMENT', `failed to parse image reference "${image}": invalid reference format`);
+    if (!reference)
+      throw new CriError(
+        'INVALID_ARGUMENT',
+        `failed to parse image reference "${image}": invalid reference format`,
+      );
     const definition = this.definitions.get(reference.repository) ?? generic?.(reference);
     if (!definition) throw notResolved(reference);
     if (definition.credentials && !mayPull(definition, auth)) throw denied(reference);

@@ -1,4 +1,13 @@
-import { device, directory, executable, file, link, place, type DirectoryNode, type FsNode } from '../files/nodes';
+import {
+  device,
+  directory,
+  executable,
+  file,
+  link,
+  place,
+  type DirectoryNode,
+  type FsNode,
+} from '../files/nodes';
 import type { Program } from '../kernel/process';
 
 export type ProgramLoader = () => Promise<Program>;
@@ -18,7 +27,13 @@ export interface RootOptions {
 const devices = ['null', 'zero', 'random', 'full', 'stdin', 'stdout', 'stderr', 'tty'] as const;
 
 /** The files that every image and runtime brings. */
-export function rootTree({ programs = {}, files = {}, users = {}, osRelease, commands = {} }: RootOptions): DirectoryNode {
+export function rootTree({
+  programs = {},
+  files = {},
+  users = {},
+  osRelease,
+  commands = {},
+}: RootOptions): DirectoryNode {
   const root = directory({
     dev: directory({
       ...Object.fromEntries(devices.map((name) => [name, device(name)])),

@@ -7,7 +7,11 @@ export interface TagRules {
 }
 
 /** Which tags a repository has, so that a mistyped version fails to be pulled as it does in real life. */
-export function tagsOf({ versions = {}, names = ['latest'], variants = [] }: TagRules): (tag: string) => boolean {
+export function tagsOf({
+  versions = {},
+  names = ['latest'],
+  variants = [],
+}: TagRules): (tag: string) => boolean {
   return (tag) => {
     if (names.includes(tag) || variants.includes(tag)) return true;
     const variant = variants.find((v) => tag.endsWith(`-${v}`));

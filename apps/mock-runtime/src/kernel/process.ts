@@ -182,7 +182,9 @@ export class Process {
   }
 
   /** A child of this process; files are inherited unless given. Its program is run by the caller. */
-  fork(changes: Partial<Pick<ProcessOptions, 'argv' | 'env' | 'cwd' | 'files' | 'background'>> = {}): Process {
+  fork(
+    changes: Partial<Pick<ProcessOptions, 'argv' | 'env' | 'cwd' | 'files' | 'background'>> = {},
+  ): Process {
     const inherited = changes.files ?? this.files;
     return new Process(this.machine, {
       argv: changes.argv ?? this.argv,

@@ -29,7 +29,12 @@ export const signalNumbers = {
 export type SignalName = keyof typeof signalNumbers;
 
 /** Signals that do nothing unless a program asks for them. */
-export const ignoredByDefault: ReadonlySet<SignalName> = new Set(['SIGCHLD', 'SIGCONT', 'SIGURG', 'SIGWINCH']);
+export const ignoredByDefault: ReadonlySet<SignalName> = new Set([
+  'SIGCHLD',
+  'SIGCONT',
+  'SIGURG',
+  'SIGWINCH',
+]);
 
 /** `TERM`, `SIGTERM`, `15`; undefined for what is none. */
 export function parseSignal(text: string): SignalName | undefined {

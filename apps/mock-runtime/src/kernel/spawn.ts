@@ -37,9 +37,12 @@ export interface ExecEnvironment {
 export function lookPath(command: string, { fs, cwd, path = defaultPath }: ExecEnvironment): string {
   if (command.includes('/')) {
     const file = posix.resolve(cwd, command);
-    if (!fs.exists(file)) throw new ExecError('not found', `exec: "${command}": stat ${command}: no such file or directory`);
-    if (fs.stat(file).kind === 'directory') throw new ExecError('not executable', `exec: "${command}": is a directory`);
-    if (!fs.isExecutable(file)) throw new ExecError('not executable', `exec: "${command}": permission denied`);
+    if (!fs.exists(file))
+      throw new ExecError('not found', `exec: "${command}": stat ${command}: no such file or directory`);
+    if (fs.stat(file).kind === 'directory')
+      throw new ExecError('not executable', `exec: "${command}": is a directory`);
+    if (!fs.isExecutable(file))
+      throw new ExecError('not executable', `exec: "${command}": permission denied`);
     return file;
   }
   for (const dir of path.split(':')) {
@@ -81,7 +84,11 @@ export const spawn = {
   },
 
   /** A child that runs a command; rejects with ExecError before it starts. */
-  async start(parent: Process, argv: readonly string[], changes: Parameters<Process['fork']>[0] = {}): Promise<Process> {
+  async start(
+    parent: Process,
+    argv: readonly string[],
+    changes: Parameters<Process['fork']>[0] = {},
+  ): Promise<Process> {
     const resolved = await resolveProgram(argv, {
       fs: parent.fs,
       cwd: changes.cwd ?? parent.cwd,

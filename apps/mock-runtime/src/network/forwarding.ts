@@ -93,7 +93,12 @@ export class Forwarding {
       case 'REDIRECT': {
         const next = { host: this.nodeAddress(), port: verdict.port };
         note('nat', () => `${verdict.rule.name}: redirected to the node's port ${verdict.port}`);
-        return { target: { kind: 'namespace', namespace: host }, source, destination: next, rule: verdict.rule };
+        return {
+          target: { kind: 'namespace', namespace: host },
+          source,
+          destination: next,
+          rule: verdict.rule,
+        };
       }
       case 'REJECT':
         note('refused', () => `${verdict.rule.name} has no endpoints`);
@@ -114,7 +119,8 @@ export class Forwarding {
     const address = parseAddress(to.host);
     if (address === undefined) return { target: { kind: 'unreachable' }, source };
     if (host.owns(to.host)) {
-      const open = protocol === 'UDP' ? host.receiverFor(to.host, to.port) : host.acceptorFor(to.host, to.port);
+      const open =
+        protocol === 'UDP' ? host.receiverFor(to.host, to.port) : host.acceptorFor(to.host, to.port);
       if (open || isLoopback(address) || !aliases.isAlias(address)) {
         note('local', () => `${text(to)} is the node itself`);
         return { target: { kind: 'namespace', namespace: host }, source };

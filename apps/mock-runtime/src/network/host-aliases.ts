@@ -20,7 +20,9 @@ export class HostAliases {
       const [range = '', target = ''] = spec.split('=');
       const cidr = parseCidr(range);
       if (!cidr || !target)
-        throw new UsageError(`invalid value "${spec}" for --host-alias: must look like 172.30.0.0/16=127.0.0.1`);
+        throw new UsageError(
+          `invalid value "${spec}" for --host-alias: must look like 172.30.0.0/16=127.0.0.1`,
+        );
       return { cidr, target };
     });
   }

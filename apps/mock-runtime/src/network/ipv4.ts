@@ -32,12 +32,17 @@ export function contains(cidr: Cidr, address: number): boolean {
 }
 
 const loopback: Cidr = { base: 0x7f000000, prefix: 8, mask: 0xff000000 };
-const privateRanges = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '100.64.0.0/10'].map(
-  (text) => parseCidr(text) as Cidr,
-);
+const privateRanges = [
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '169.254.0.0/16',
+  '100.64.0.0/10',
+].map((text) => parseCidr(text) as Cidr);
 
 export const isLoopback = (address: number): boolean => contains(loopback, address);
-export const isPrivate = (address: number): boolean => privateRanges.some((range) => contains(range, address));
+export const isPrivate = (address: number): boolean =>
+  privateRanges.some((range) => contains(range, address));
 
 /** A locally administered MAC made from the address, as CNI's bridge plugin and Docker do. */
 export function macOf(address: string): string {

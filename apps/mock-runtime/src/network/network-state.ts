@@ -36,7 +36,8 @@ export class NetworkState {
   async load(): Promise<SavedNetwork> {
     const saved = await this.read();
     this.overlayPort = saved.overlayPort;
-    for (const request of saved.interfaces) this.interfaces.set(keyOf(request.netns, request.ifname), request);
+    for (const request of saved.interfaces)
+      this.interfaces.set(keyOf(request.netns, request.ifname), request);
     for (const [owner, rules] of Object.entries(saved.rules)) this.rules.set(owner, rules);
     for (const [owner, routes] of Object.entries(saved.routes)) this.routes.set(owner, routes);
     return saved;

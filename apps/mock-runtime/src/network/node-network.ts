@@ -157,8 +157,9 @@ export class NodeNetwork implements Uplink {
 
   trace({ netns = '', source, destination, port, protocol = 'TCP' }: TraceRequest): readonly Hop[] {
     const from =
-      [...this.namespaces.values()].find((n) => source !== undefined && source !== '' && n.addresses().includes(source)) ??
-      this.namespace(netns);
+      [...this.namespaces.values()].find(
+        (n) => source !== undefined && source !== '' && n.addresses().includes(source),
+      ) ?? this.namespace(netns);
     const hops: Hop[] = [];
     const target = { host: destination, port };
     const path = this.forwarding.decide(
@@ -237,12 +238,21 @@ export class NodeNetwork implements Uplink {
     }
   }
 
-  private async acceptFromPeer(ends: { source: Address; destination: Address }, stream: Socket): Promise<void> {
+  private async acceptFromPeer(
+    ends: { source: Address; destination: Address },
+    stream: Socket,
+  ): Promise<void> {
     const { source, destination } = ends;
-    const path = this.forwarding.decide({ from: undefined, source: source.host, destination, protocol: 'TCP' });
+    const path = this.forwarding.decide({
+      from: undefined,
+      source: source.host,
+      destination,
+      protocol: 'TCP',
+    });
     if (path.target.kind === 'namespace') {
       const accept = path.target.namespace.acceptorFor(path.destination.host, path.destination.port);
-      if (!accept) throw new NetError('ECONNREFUSED', `dial tcp ${destination.host}:${destination.port}: connect`);
+      if (!accept)
+        throw new NetError('ECONNREFUSED', `dial tcp ${destination.host}:${destination.port}: connect`);
       stream.write(openAnswer);
       accept({ stream, local: path.destination, remote: { host: path.source, port: source.port } });
       return;
@@ -265,7 +275,11 @@ export class NodeNetwork implements Uplink {
     const flow: FlowRequest = { from, source: source.host, destination, protocol: 'UDP' };
     const path = this.forwarding.decide(flow);
     this.track(flow, source, path);
-    this.transmit(path, { source: { host: path.source, port: source.port }, destination: path.destination, data });
+    this.transmit(path, {
+      source: { host: path.source, port: source.port },
+      destination: path.destination,
+      data,
+    });
   }
 
   /** After NAT was undone or repeated: only routing is left. */
@@ -379,7 +393,11 @@ async function within(attempt: Promise<Socket>, wanted: ConnectTarget, clock: Cl
   try {
     return await Promise.race([attempt, rejection(signal)]);
   } catch (error) {
-    if (signal.aborted) attempt.then((socket) => socket.destroy(), () => undefined);
+    if (signal.aborted)
+      attempt.then(
+        (socket) => socket.destroy(),
+        () => undefined,
+      );
     throw error;
   } finally {
     timer.cancel();

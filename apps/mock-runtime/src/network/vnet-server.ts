@@ -43,11 +43,13 @@ export async function serveVnet(network: NodeNetwork, endpoint: string): Promise
       return {};
     }),
     listInterfaces: unary((request) => ({
-      interfaces: [...network.namespace((request as { netns: string }).netns).interfaces.values()].map((i) => ({
-        ...i,
-        rxBytes: i.received.bytes,
-        txBytes: i.sent.bytes,
-      })),
+      interfaces: [...network.namespace((request as { netns: string }).netns).interfaces.values()].map(
+        (i) => ({
+          ...i,
+          rxBytes: i.received.bytes,
+          txBytes: i.sent.bytes,
+        }),
+      ),
     })),
     setRules: unary((request) => {
       const { owner, rules } = request as { owner: string; rules: Rule[] };
@@ -94,7 +96,9 @@ export async function serveVnet(network: NodeNetwork, endpoint: string): Promise
       }),
   });
   await new Promise<void>((resolve, reject) => {
-    server.bindAsync(endpoint, ServerCredentials.createInsecure(), (error) => (error ? reject(error) : resolve()));
+    server.bindAsync(endpoint, ServerCredentials.createInsecure(), (error) =>
+      error ? reject(error) : resolve(),
+    );
   });
   return server;
 }

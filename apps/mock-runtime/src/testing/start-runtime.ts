@@ -1,9 +1,23 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createMetrics, createStepTracer, realClock, realRandom, type FinishedStep } from '@tinkernetes/component-base';
+import {
+  createMetrics,
+  createStepTracer,
+  realClock,
+  realRandom,
+  type FinishedStep,
+} from '@tinkernetes/component-base';
 import { silentLogger } from '@tinkernetes/component-base/testing';
-import { createImageClient, createRuntimeClient, type ContainerConfig, type DeepPartial, type ImageClient, type PodSandboxConfig, type RuntimeClient } from '@tinkernetes/cri';
+import {
+  createImageClient,
+  createRuntimeClient,
+  type ContainerConfig,
+  type DeepPartial,
+  type ImageClient,
+  type PodSandboxConfig,
+  type RuntimeClient,
+} from '@tinkernetes/cri';
 import { createVnetClient, type VnetClient } from '@tinkernetes/vnet';
 import type { MockRuntimeOptions } from '../options';
 import { run } from '../run';
@@ -107,7 +121,14 @@ export async function startTestRuntime({
       const { podSandboxId } = await runtime.runPodSandbox({ config });
       const { containerId } = await runtime.createContainer({
         podSandboxId,
-        config: { metadata: { name: 'main', attempt: 0 }, image: { image }, command, args, logPath: 'main.log', ...container },
+        config: {
+          metadata: { name: 'main', attempt: 0 },
+          image: { image },
+          command,
+          args,
+          logPath: 'main.log',
+          ...container,
+        },
         sandboxConfig: config,
       });
       await runtime.startContainer({ containerId });
@@ -116,7 +137,10 @@ export async function startTestRuntime({
     },
     log: ({ containerId }) => readLog(logs, containerId, dir),
     async sh({ containerId }, command) {
-      const { stdout, stderr, exitCode } = await runtime.execSync({ containerId, cmd: ['sh', '-c', command] });
+      const { stdout, stderr, exitCode } = await runtime.execSync({
+        containerId,
+        cmd: ['sh', '-c', command],
+      });
       return { output: stdout.toString() + stderr.toString(), exitCode };
     },
     async stop() {
@@ -131,6 +155,8 @@ export async function startTestRuntime({
 }
 
 function readLog(_logs: string, containerId: string, dir: string): string {
-  const record = JSON.parse(readFileSync(join(dir, 'root/containers', `${containerId}.json`), 'utf8')) as { logPath: string };
+  const record = JSON.parse(readFileSync(join(dir, 'root/containers', `${containerId}.json`), 'utf8')) as {
+    logPath: string;
+  };
   return readFileSync(record.logPath, 'utf8');
 }

@@ -4,7 +4,10 @@ import { serveHttp } from './http-listener';
 
 /** Stands in for an image that nobody defined: answers HTTP on the container's declared ports until it is stopped. */
 export async function generic(process: Process): Promise<number> {
-  const ports = (process.env.TINKERNETES_PORTS ?? '').split(',').map(Number).filter((port) => port > 0);
+  const ports = (process.env.TINKERNETES_PORTS ?? '')
+    .split(',')
+    .map(Number)
+    .filter((port) => port > 0);
   await process.print(`standing in for ${process.env.TINKERNETES_IMAGE ?? 'an image'}\n`);
   for (const port of ports) {
     try {

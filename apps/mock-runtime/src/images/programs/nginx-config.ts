@@ -74,7 +74,9 @@ function unquote(token: string): string {
 }
 
 function serversIn(directives: readonly Directive[]): NginxServer[] {
-  return directives.flatMap((d) => (d.name === 'server' && d.block ? [toServer(d.block)] : serversIn(d.block ?? [])));
+  return directives.flatMap((d) =>
+    d.name === 'server' && d.block ? [toServer(d.block)] : serversIn(d.block ?? []),
+  );
 }
 
 function toServer(block: readonly Directive[]): NginxServer {
@@ -99,7 +101,8 @@ function common(block: readonly Directive[]) {
     root: valueOf(block, 'root'),
     index: block.find((d) => d.name === 'index')?.args,
     defaultType: valueOf(block, 'default_type'),
-    returns: returns && Number.isInteger(status) ? { status, text: returns.args.slice(1).join(' ') } : undefined,
+    returns:
+      returns && Number.isInteger(status) ? { status, text: returns.args.slice(1).join(' ') } : undefined,
   };
 }
 

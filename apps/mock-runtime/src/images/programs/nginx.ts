@@ -37,7 +37,9 @@ export async function nginx(process: Process): Promise<number> {
     for (const port of server.ports) byPort.set(port, [...(byPort.get(port) ?? []), server]);
   try {
     for (const [port, list] of byPort)
-      serveHttp(process, port, (request, response, client) => answer({ process, list, version, request, response, client }));
+      serveHttp(process, port, (request, response, client) =>
+        answer({ process, list, version, request, response, client }),
+      );
   } catch (error) {
     if (!(error instanceof NetError)) throw error;
     const [port] = byPort.keys();
@@ -57,12 +59,18 @@ function readServers(fs: FileSystem): NginxServer[] {
         .filter((name) => name.endsWith('.conf'))
         .map((name) => fs.readFile(posix.join(dir, name)).toString())
     : [];
-  const servers = parseNginxConfig([main, ...(main === '' || main.includes('conf.d') ? included : [])].join('\n'));
+  const servers = parseNginxConfig(
+    [main, ...(main === '' || main.includes('conf.d') ? included : [])].join('\n'),
+  );
   return servers.length > 0 ? servers : main === '' ? parseNginxConfig(defaultConfiguration) : [];
 }
 
 async function banner(process: Process, version: string): Promise<void> {
-  const time = new Date(process.clock.now()).toISOString().replaceAll('-', '/').replace('T', ' ').slice(0, 19);
+  const time = new Date(process.clock.now())
+    .toISOString()
+    .replaceAll('-', '/')
+    .replace('T', ' ')
+    .slice(0, 19);
   const lines = [
     `nginx/${version}`,
     'built by gcc 14.2.0 (Debian 14.2.0-19)',
@@ -87,7 +95,15 @@ function answer({ process, list, version, request, response, client }: Exchange)
   const server = list.find((s) => s.names.includes(host)) ?? list[0];
   const path = decodeURIComponent((request.url ?? '/').split('?')[0] ?? '/');
   const location = bestLocation(server, path);
-  const { status, headers, body } = respond({ fs: process.fs, method: request.method ?? 'GET', server, location, path, version, host });
+  const { status, headers, body } = respond({
+    fs: process.fs,
+    method: request.method ?? 'GET',
+    server,
+    location,
+    path,
+    version,
+    host,
+  });
   response.writeHead(status, { Server: `nginx/${version}`, ...headers, 'Content-Length': body.length });
   response.end(request.method === 'HEAD' ? undefined : body);
   const line = `${client.host} - - [${logTime(process.clock.now())}] "${request.method} ${request.url} HTTP/${request.httpVersion}" ${status} ${body.length} "${request.headers.referer ?? '-'}" "${request.headers['user-agent'] ?? '-'}" "-"\n`;
@@ -98,7 +114,9 @@ function bestLocation(server: NginxServer | undefined, path: string): NginxLocat
   const locations = server?.locations ?? [];
   return (
     locations.find((l) => l.exact && l.path === path) ??
-    locations.filter((l) => !l.exact && path.startsWith(l.path)).sort((a, b) => b.path.length - a.path.length)[0]
+    locations
+      .filter((l) => !l.exact && path.startsWith(l.path))
+      .sort((a, b) => b.path.length - a.path.length)[0]
   );
 }
 
@@ -130,7 +148,9 @@ function respond({ fs, method, server, location, path, version, host }: Asked) {
   const file = posix.join(root, posix.normalize(`/${relative}`));
   if (fs.isDirectory(file)) {
     if (!path.endsWith('/')) return errorPage(301, version, { Location: `${path}/` });
-    const index = (location?.index ?? server?.index ?? ['index.html']).map((name) => posix.join(file, name)).find((f) => fs.exists(f));
+    const index = (location?.index ?? server?.index ?? ['index.html'])
+      .map((name) => posix.join(file, name))
+      .find((f) => fs.exists(f));
     return index ? found(fs, index) : errorPage(403, version);
   }
   return fs.exists(file) ? found(fs, file) : errorPage(404, version);

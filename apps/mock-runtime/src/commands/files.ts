@@ -1,0 +1,172 @@
+import { posix } from 'node:path';
+import { FileError } from '../files/file-error';
+import type { FileSystem } from '../files/file-system';
+import type { Process } from '../kernel/process';
+import { absolute, attempt, commandName, parseArgs } from './paths';
+
+/** Commands that change files. */
+
+async function forEach(
+  process: Process,
+  names: readonly string[],
+  work: (path: string, name: string) => void,
+): Promise<number> {
+  let status = 0;
+  for (const name of names)
+    if (!(await attempt(process, name, () => work(absolute(process, name), name)))) status = 1;
+  return status;
+}
+
+export function touch(process: Process): Promise<number> {
+  const { rest, flags } = parseArgs(process.argv.slice(1), 'dt');
+  return forEach(process, rest, (path) => {
+    if (process.fs.exists(path)) process.fs.utimes(path, process.clock.now());
+    else if (!flags.has('c')) process.fs.writeFile(path, Buffer.alloc(0), { user: process.user });
+  });
+}
+
+export function mkdir(process: Process): Promise<number> {
+  const { rest, flags, values } = parseArgs(process.argv.slice(1), 'm');
+  const mode = values.has('m') ? parseInt(values.get('m') ?? '', 8) : 0o755;
+  return forEach(process, rest, (path) => process.fs.mkdir(path, { parents: flags.has('p'), mode }));
+}
+
+export function rmdir(process: Process): Promise<number> {
+  return forEach(process, parseArgs(process.argv.slice(1)).rest, (path) => process.fs.rmdir(path));
+}
+
+export function rm(process: Process): Promise<number> {
+  const { rest, flags } = parseArgs(process.argv.slice(1));
+  const recursive = flags.has('r') || flags.has('R');
+  return forEach(process, rest, (path) => {
+    if (!process.fs.exists(path) && !process.fs.existsAsLink(path)) {
+      if (flags.has('f')) return;
+      throw new FileError('ENOENT', path);
+    }
+    removeTree(process.fs, path, recursive);
+  });
+}
+
+function removeTree(fs: FileSystem, path: string, recursive: boolean): void {
+  if (fs.lstat(path).kind !== 'directory') return fs.unlink(path);
+  if (!recursive) throw new FileError('EISDIR', path);
+  for (const name of fs.readdir(path)) removeTree(fs, posix.join(path, name), true);
+  fs.rmdir(path);
+}
+
+export function cp(process: Process): Promise<number> {
+  const { rest, flags } = parseArgs(process.argv.slice(1));
+  const recursive = flags.has('r') || flags.has('R') || flags.has('a');
+  return toTarget(process, rest, (from, to) => copyTree(process.fs, from, to, recursive));
+}
+
+function copyTree(fs: FileSystem, from: string, to: string, recursive: boolean): void {
+  const info = recursive ? fs.lstat(from) : fs.stat(from);
+  if (info.kind === 'link') return fs.symlink(fs.readlink(from), to);
+  if (info.kind !== 'directory') return fs.copyFile(from, to);
+  if (!recursive) throw new FileError('EISDIR', from);
+  fs.mkdir(to, { parents: true });
+  for (const name of fs.readdir(from)) copyTree(fs, posix.join(from, name), posix.join(to, name), true);
+}
+
+export function mv(process: Process): Promise<number> {
+  return toTarget(process, parseArgs(process.argv.slice(1)).rest, (from, to) => {
+    try {
+      process.fs.rename(from, to);
+    } catch (error) {
+      if (!(error instanceof FileError) || error.code !== 'EXDEV') throw error;
+      copyTree(process.fs, from, to, true);
+      removeTree(process.fs, from, true);
+    }
+  });
+}
+
+async function toTarget(
+  process: Process,
+  names: readonly string[],
+  work: (from: string, to: string) => void,
+): Promise<number> {
+  const target = names.at(-1);
+  if (names.length < 2 || target === undefined) {
+    await process.complain(`${commandName(process)}: missing file operand\n`);
+    return 1;
+  }
+  const to = absolute(process, target);
+  const into = process.fs.isDirectory(to);
+  return forEach(process, names.slice(0, -1), (from) =>
+    work(from, into ? posix.join(to, posix.basename(from)) : to),
+  );
+}
+
+export async function ln(process: Process): Promise<number> {
+  const { rest, flags } = parseArgs(process.argv.slice(1));
+  const [target = '', name = posix.basename(target)] = rest;
+  return forEach(process, [name], (path) => {
+    const at =
+      process.fs.isDirectory(path) && !flags.has('n') ? posix.join(path, posix.basename(target)) : path;
+    if (flags.has('f') && (process.fs.exists(at) || process.fs.existsAsLink(at))) process.fs.unlink(at);
+    if (flags.has('s')) process.fs.symlink(target, at);
+    else process.fs.copyFile(absolute(process, target), at);
+  });
+}
+
+export function chmod(process: Process): Promise<number> {
+  const [mode = '', ...names] = process.argv.slice(1).filter((arg) => !/^-[RvfR]+$/.test(arg));
+  return forEach(process, names, (path) => process.fs.chmod(path, newMode(process.fs.stat(path).mode, mode)));
+}
+
+function newMode(before: number, text: string): number {
+  if (/^[0-7]+$/.test(text)) return parseInt(text, 8);
+  let mode = before;
+  for (const clause of text.split(',')) {
+    const [, who = '', operator = '+', what = ''] = /^([ugoa]*)([-+=])([rwxXst]*)$/.exec(clause) ?? [];
+    const bits = (what.includes('r') ? 4 : 0) | (what.includes('w') ? 2 : 0) | (/[xX]/.test(what) ? 1 : 0);
+    for (const [letter, shift] of [
+      ['u', 6],
+      ['g', 3],
+      ['o', 0],
+    ] as const) {
+      if (who !== '' && !who.includes('a') && !who.includes(letter)) continue;
+      if (operator === '=') mode &= ~(7 << shift);
+      mode = operator === '-' ? mode & ~(bits << shift) : mode | (bits << shift);
+    }
+  }
+  return mode;
+}
+
+export function chown(process: Process): Promise<number> {
+  const [owner = '', ...names] = process.argv.slice(1).filter((arg) => !/^-[RvfhR]+$/.test(arg));
+  const [uid, gid] = owner.split(':').map(Number);
+  return forEach(process, names, (path) => {
+    const info = process.fs.stat(path);
+    process.fs.chown(
+      path,
+      Number.isInteger(uid) ? (uid ?? info.uid) : info.uid,
+      Number.isInteger(gid) ? (gid ?? info.gid) : info.gid,
+    );
+  });
+}
+
+export async function readlink(process: Process): Promise<number> {
+  const { rest, flags } = parseArgs(process.argv.slice(1));
+  const resolve = flags.has('f') || commandName(process) === 'realpath';
+  let status = 0;
+  for (const name of rest) {
+    const path = absolute(process, name);
+    const ok = await attempt(process, name, () =>
+      process.print(`${resolve ? process.fs.realpath(path) : process.fs.readlink(path)}\n`),
+    );
+    if (!ok) status = 1;
+  }
+  return status;
+}
+
+export async function mktemp(process: Process): Promise<number> {
+  const { flags, rest } = parseArgs(process.argv.slice(1), 'p');
+  const suffix = process.machine.random.hex(3);
+  const path = absolute(process, (rest[0] ?? '/tmp/tmp.XXXXXX').replace(/X+$/, suffix));
+  if (flags.has('d')) process.fs.mkdir(path, { mode: 0o700 });
+  else process.fs.writeFile(path, Buffer.alloc(0), { mode: 0o600, user: process.user });
+  await process.print(`${path}\n`);
+  return 0;
+}

@@ -1,0 +1,316 @@
+import type { IncomingMessage } from 'node:http';
+import { posix } from 'node:path';
+import { openPath } from '../files/open-path';
+import type { Process } from '../kernel/process';
+import { sendHttp } from '../net/http-client';
+import { ResolveError } from '../net/resolver';
+import { absolute } from './paths';
+import { errorCode } from '../error-code';
+
+const systemCa = '/etc/ssl/certs/ca-certificates.crt';
+const maxRedirects = 10;
+
+function toUrl(text: string): URL {
+  return new URL(/^\w+:\/\//.test(text) ? text : `http://${text}`);
+}
+
+function redirectOf(response: IncomingMessage, url: URL): URL | undefined {
+  const { location } = response.headers;
+  const code = response.statusCode ?? 0;
+  return code >= 300 && code < 400 && location !== undefined ? new URL(location, url) : undefined;
+}
+
+/** busybox wget: `-q -O FILE -S -T SEC --header --post-data --no-check-certificate --spider`. */
+export async function wget(process: Process): Promise<number> {
+  const args = process.argv.slice(1);
+  const headers: Record<string, string> = { 'User-Agent': 'Wget' };
+  let output: string | undefined;
+  let quiet = false;
+  let showHeaders = false;
+  let spider = false;
+  let insecure = false;
+  let body: string | undefined;
+  let timeoutMs: number | undefined;
+  let target: string | undefined;
+  const valueOf = (arg: string, i: number): string =>
+    arg.includes('=') ? arg.slice(arg.indexOf('=') + 1) : (args.splice(i + 1, 1)[0] ?? '');
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i] ?? '';
+    const short = /^-(q?S?)O(.*)$/.exec(arg);
+    if (short) {
+      quiet ||= arg.startsWith('-q');
+      showHeaders ||= short[1]?.includes('S') ?? false;
+      output = short[2] || args.splice(i + 1, 1)[0];
+    } else if (arg.startsWith('--header')) addHeader(headers, valueOf(arg, i));
+    else if (arg.startsWith('--post-data')) body = valueOf(arg, i);
+    else if (arg.startsWith('--timeout') || arg === '-T') timeoutMs = Number(valueOf(arg, i)) * 1000;
+    else if (/^-T\d+$/.test(arg)) timeoutMs = Number(arg.slice(2)) * 1000;
+    else if (arg.startsWith('--tries') || arg === '-t') valueOf(arg, i);
+    else if (arg === '--no-check-certificate') insecure = true;
+    else if (arg === '--spider') spider = true;
+    else if (arg === '-q' || arg === '--quiet') quiet = true;
+    else if (arg === '-S' || arg === '--server-response') showHeaders = true;
+    else if (!arg.startsWith('-')) target = arg;
+  }
+  if (target === undefined) {
+    await process.complain('wget: missing URL\n');
+    return 1;
+  }
+  const say = (text: string) => (quiet ? undefined : process.complain(text));
+  try {
+    let url = toUrl(target);
+    for (let hops = 0; hops <= maxRedirects; hops++) {
+      const shown = url.host.includes(':') ? url.host : `${url.host}:${url.protocol === 'https:' ? 443 : 80}`;
+      const response = await sendHttp(process, {
+        url,
+        method: body === undefined ? 'GET' : 'POST',
+        headers,
+        body: body === undefined ? undefined : Buffer.from(body),
+        insecure: insecure || url.protocol === 'https:',
+        timeoutMs,
+        connecting: (address, port) =>
+          say(`Connecting to ${url.hostname === address ? shown : `${url.hostname} (${address}:${port})`}\n`),
+      });
+      const next = redirectOf(response, url);
+      if (next) {
+        response.resume();
+        url = next;
+        continue;
+      }
+      if (showHeaders) await process.complain(headText(response, '  '));
+      if ((response.statusCode ?? 0) >= 400) {
+        response.resume();
+        await process.complain(
+          `wget: server returned error: HTTP/${response.httpVersion} ${response.statusCode} ${response.statusMessage}\n`,
+        );
+        return 1;
+      }
+      if (spider) {
+        response.resume();
+        await say('remote file exists\n');
+        return 0;
+      }
+      const name = output ?? (posix.basename(url.pathname) || 'index.html');
+      const file =
+        name === '-' ? process.stdout.retain() : openPath(process, absolute(process, name), 'write');
+      if (name !== '-') await say(`saving to '${name}'\n`);
+      for await (const chunk of response) await file.write(chunk as Buffer);
+      file.release();
+      if (name !== '-') await say(`'${name}' saved\n`);
+      return 0;
+    }
+    await process.complain('wget: too many redirections\n');
+    return 1;
+  } catch (error) {
+    process.signal.throwIfAborted();
+    await process.complain(`wget: ${wgetMessage(error, toUrl(target))}\n`);
+    return 1;
+  }
+}
+
+function wgetMessage(error: unknown, url: URL): string {
+  if (error instanceof ResolveError) return `bad address '${url.host}'`;
+  switch (errorCode(error)) {
+    case 'ECONNREFUSED':
+      return `can't connect to remote host (${url.hostname}): Connection refused`;
+    case 'EHOSTUNREACH':
+      return `can't connect to remote host (${url.hostname}): No route to host`;
+    case 'ETIMEDOUT':
+      return 'download timed out';
+    case 'ECONNRESET':
+      return 'error getting response: Connection reset by peer';
+    default:
+      return error instanceof Error && error.message === 'timed out'
+        ? 'download timed out'
+        : String((error as Error).message);
+  }
+}
+
+function addHeader(headers: Record<string, string>, text: string): void {
+  const at = text.indexOf(':');
+  if (at > 0) headers[text.slice(0, at).trim()] = text.slice(at + 1).trim();
+}
+
+function headText(response: IncomingMessage, indent: string): string {
+  const lines = [`HTTP/${response.httpVersion} ${response.statusCode} ${response.statusMessage}`];
+  for (let i = 0; i < response.rawHeaders.length; i += 2)
+    lines.push(`${response.rawHeaders[i]}: ${response.rawHeaders[i + 1]}`);
+  return lines.map((line) => `${indent}${line}\n`).join('');
+}
+
+interface CurlOptions {
+  urls: string[];
+  method?: string;
+  headers: Record<string, string>;
+  body?: string;
+  output?: string;
+  flags: Set<string>;
+  ca?: string;
+  timeoutMs?: number;
+  writeOut?: string;
+}
+
+const curlValued: Readonly<Record<string, string>> = {
+  '-X': 'method',
+  '--request': 'method',
+  '-H': 'header',
+  '--header': 'header',
+  '-d': 'data',
+  '--data': 'data',
+  '--data-raw': 'data',
+  '--data-binary': 'data',
+  '-o': 'output',
+  '--output': 'output',
+  '--cacert': 'ca',
+  '-m': 'time',
+  '--max-time': 'time',
+  '--connect-timeout': 'time',
+  '-w': 'writeOut',
+  '--write-out': 'writeOut',
+  '-u': 'user',
+  '--user': 'user',
+  '-A': 'agent',
+  '--user-agent': 'agent',
+  '--retry': 'ignored',
+  '--retry-delay': 'ignored',
+};
+const curlLong: Readonly<Record<string, string>> = {
+  '--silent': 's',
+  '--show-error': 'S',
+  '--fail': 'f',
+  '--insecure': 'k',
+  '--location': 'L',
+  '--include': 'i',
+  '--head': 'I',
+  '--verbose': 'v',
+};
+
+function parseCurl(process: Process, args: readonly string[]): CurlOptions {
+  const options: CurlOptions = {
+    urls: [],
+    headers: { 'User-Agent': 'curl/8.14.1', Accept: '*/*' },
+    flags: new Set(),
+  };
+  const apply = (kind: string, value: string) => {
+    if (kind === 'method') options.method = value;
+    else if (kind === 'header') addHeader(options.headers, value);
+    else if (kind === 'data') {
+      const data = value.startsWith('@')
+        ? process.fs.readFile(absolute(process, value.slice(1))).toString()
+        : value;
+      options.body = options.body === undefined ? data : `${options.body}&${data}`;
+      options.headers['Content-Type'] ??= 'application/x-www-form-urlencoded';
+    } else if (kind === 'output') options.output = value;
+    else if (kind === 'ca') options.ca = process.fs.readFile(absolute(process, value)).toString();
+    else if (kind === 'time') options.timeoutMs = Number(value) * 1000;
+    else if (kind === 'writeOut') options.writeOut = value;
+    else if (kind === 'user')
+      options.headers.Authorization = `Basic ${Buffer.from(value).toString('base64')}`;
+    else if (kind === 'agent') options.headers['User-Agent'] = value;
+  };
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i] ?? '';
+    const kind = curlValued[arg];
+    if (kind) apply(kind, args[++i] ?? '');
+    else if (arg.startsWith('--')) options.flags.add(curlLong[arg] ?? arg);
+    else if (arg.startsWith('-') && arg.length > 1) {
+      for (let at = 1; at < arg.length; at++) {
+        const valued = curlValued[`-${arg[at]}`];
+        if (!valued) options.flags.add(arg[at] ?? '');
+        else {
+          apply(valued, arg.slice(at + 1) || (args[++i] ?? ''));
+          break;
+        }
+      }
+    } else options.urls.push(arg);
+  }
+  return options;
+}
+
+export async function curl(process: Process): Promise<number> {
+  const options = parseCurl(process, process.argv.slice(1));
+  const { flags } = options;
+  if (options.urls.length === 0) {
+    await process.complain('curl: (2) no URL specified\n');
+    return 2;
+  }
+  let status = 0;
+  for (const text of options.urls) {
+    try {
+      status = await transfer(process, options, toUrl(text));
+    } catch (error) {
+      process.signal.throwIfAborted();
+      const { code, message } = curlFailure(error, toUrl(text));
+      if (!flags.has('s') || flags.has('S')) await process.complain(`curl: (${code}) ${message}\n`);
+      if (options.writeOut !== undefined)
+        await process.print(writeOutText(options.writeOut, '000', toUrl(text)));
+      status = code;
+    }
+  }
+  return status;
+}
+
+async function transfer(process: Process, options: CurlOptions, first: URL): Promise<number> {
+  const { flags } = options;
+  let url = first;
+  for (let hops = 0; ; hops++) {
+    const response = await sendHttp(process, {
+      url,
+      method: options.method ?? (flags.has('I') ? 'HEAD' : options.body === undefined ? 'GET' : 'POST'),
+      headers: options.headers,
+      body: options.body === undefined ? undefined : Buffer.from(options.body),
+      ca: options.ca ?? (process.fs.exists(systemCa) ? process.fs.readFile(systemCa).toString() : undefined),
+      insecure: flags.has('k'),
+      timeoutMs: options.timeoutMs,
+    });
+    const next = flags.has('L') ? redirectOf(response, url) : undefined;
+    if (next && hops < 50) {
+      response.resume();
+      url = next;
+      continue;
+    }
+    if (flags.has('f') && (response.statusCode ?? 0) >= 400) {
+      response.resume();
+      if (!flags.has('s') || flags.has('S'))
+        await process.complain(`curl: (22) The requested URL returned error: ${response.statusCode}\n`);
+      return 22;
+    }
+    const file =
+      options.output === undefined || options.output === '-'
+        ? process.stdout.retain()
+        : openPath(process, absolute(process, options.output), 'write');
+    if (flags.has('i') || flags.has('I'))
+      await file.write(`${headText(response, '').replaceAll('\n', '\r\n')}\r\n`);
+    for await (const chunk of response) await file.write(chunk as Buffer);
+    file.release();
+    if (options.writeOut !== undefined)
+      await process.print(writeOutText(options.writeOut, String(response.statusCode), url));
+    return 0;
+  }
+}
+
+const writeOutText = (format: string, code: string, url: URL): string =>
+  format
+    .replaceAll('%{http_code}', code)
+    .replaceAll('%{response_code}', code)
+    .replaceAll('%{url_effective}', url.href)
+    .replaceAll('\\n', '\n');
+
+function curlFailure(error: unknown, url: URL): { code: number; message: string } {
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  if (error instanceof ResolveError) return { code: 6, message: `Could not resolve host: ${url.hostname}` };
+  const code = errorCode(error) ?? '';
+  const message = error instanceof Error ? error.message : String(error);
+  if (code === 'ECONNREFUSED')
+    return {
+      code: 7,
+      message: `Failed to connect to ${url.hostname} port ${port} after 0 ms: Could not connect to server`,
+    };
+  if (code === 'EHOSTUNREACH')
+    return { code: 7, message: `Failed to connect to ${url.hostname} port ${port}: No route to host` };
+  if (code === 'ETIMEDOUT' || message === 'timed out') return { code: 28, message: 'Connection timed out' };
+  if (/CERT|certificate|SELF_SIGNED|UNABLE_TO/.test(code + message))
+    return { code: 60, message: `SSL certificate problem: ${message}` };
+  if (code === 'ECONNRESET') return { code: 56, message: 'Recv failure: Connection reset by peer' };
+  return { code: 52, message: 'Empty reply from server' };
+}

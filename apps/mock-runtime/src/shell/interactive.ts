@@ -1,0 +1,59 @@
+import { Exit } from '../kernel/process';
+import type { Interpreter } from './interpreter';
+import { LoopJump, ReturnJump, ShellError } from './state';
+import { parseScript, ShellSyntaxError } from './syntax';
+
+/** Errors of a parser that has only seen the beginning of a command. */
+const unfinished = /unexpected EOF|got EOF|unexpected end of (?:file|input)|unterminated/i;
+
+/** A conversation on a terminal: prompt, line, command, until `exit` or Ctrl-D. */
+export async function interact(shell: Interpreter): Promise<number> {
+  const { process, state } = shell;
+  // Ctrl-C ends what runs in the foreground and never the shell.
+  process.onSignal('SIGINT', () => void process.stderr.write(prompt(shell)));
+  process.onSignal('SIGQUIT', () => undefined);
+  process.onSignal('SIGTERM', () => undefined);
+  let pending = '';
+  for (;;) {
+    await process.complain(pending === '' ? prompt(shell) : '> ');
+    const line = await process.stdin.readLine(process.signal);
+    if (line === undefined) {
+      await process.complain(state.dialect === 'bash' ? 'exit\n' : '\n');
+      return shell.runExitTrap(state.status);
+    }
+    const text = pending + line.toString();
+    if (await isUnfinished(text)) {
+      pending = text;
+      continue;
+    }
+    pending = '';
+    try {
+      await shell.runText(text);
+    } catch (error) {
+      if (error instanceof Exit) return shell.runExitTrap(error.code);
+      if (error instanceof ShellError) {
+        await shell.complain(error.message);
+        state.status = error.exitCode;
+      } else if (!(error instanceof LoopJump) && !(error instanceof ReturnJump)) throw error;
+    }
+  }
+}
+
+function prompt({ process, state }: Interpreter): string {
+  const sign = process.user.uid === 0 ? '#' : '$';
+  const home = state.get('HOME');
+  const cwd = process.cwd === home ? '~' : process.cwd;
+  const user = process.user.uid === 0 ? 'root' : `I have no name!`;
+  return state.dialect === 'bash' ? `${user}@${process.machine.hostname}:${cwd}${sign} ` : `${cwd} ${sign} `;
+}
+
+async function isUnfinished(text: string): Promise<boolean> {
+  if (/(?:^|[^\\])(?:\\\\)*\\\n$/.test(text)) return true;
+  try {
+    await parseScript(text);
+    return false;
+  } catch (error) {
+    if (!(error instanceof ShellSyntaxError)) throw error;
+    return unfinished.test(error.message);
+  }
+}

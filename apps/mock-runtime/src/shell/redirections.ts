@@ -1,0 +1,84 @@
+import { posix } from 'node:path';
+import { openPath, type OpenMode } from '../files/open-path';
+import { OpenFile } from '../kernel/open-file';
+import { FileError } from '../files/file-error';
+import type { Interpreter } from './interpreter';
+import type { Redirection } from './syntax';
+
+const modes: Readonly<Record<string, OpenMode>> = {
+  '<': 'read',
+  '>': 'write',
+  '>|': 'write',
+  '>>': 'append',
+  '<>': 'append',
+  '&>': 'write',
+  '&>>': 'append',
+};
+
+/** Applies redirections to a set of descriptors. False when one failed, after its message. */
+export async function openRedirections(
+  shell: Interpreter,
+  redirections: readonly Redirection[],
+  files: Map<number, OpenFile>,
+): Promise<boolean> {
+  const put = (fd: number, file: OpenFile) => {
+    files.get(fd)?.release();
+    files.set(fd, file);
+  };
+  for (const { operator, fd, target } of redirections) {
+    if (target.type === 'HereDoc') {
+      const text = await shell.expansion.text(target.content);
+      put(fd ?? 0, textFile(target.stripTabs ? text.replace(/^\t+/gm, '') : text));
+      continue;
+    }
+    const word = await shell.expansion.text(target);
+    if (operator === '<<<') {
+      put(fd ?? 0, textFile(`${word}\n`));
+      continue;
+    }
+    if (operator === '>&' || operator === '<&') {
+      const own = fd ?? (operator === '>&' ? 1 : 0);
+      if (word === '-') {
+        files.get(own)?.release();
+        files.delete(own);
+        continue;
+      }
+      if (/^\d+$/.test(word)) {
+        const source = files.get(Number(word));
+        if (!source) {
+          await shell.complain(`${word}: Bad file descriptor`);
+          return false;
+        }
+        put(own, source.retain());
+        continue;
+      }
+    }
+    try {
+      const { process } = shell;
+      const file = openPath(process, posix.resolve(process.cwd, word), modes[operator] ?? 'write', files);
+      const both = operator === '&>' || operator === '&>>' || operator === '>&';
+      put(fd ?? (operator === '<' || operator === '<>' ? 0 : 1), file);
+      if (both) put(2, file.retain());
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      const missing = error.code === 'ENOENT' && shell.state.dialect === 'sh';
+      const what = missing
+        ? `can't ${operator === '<' ? 'open' : 'create'} ${word}: ${operator === '<' ? 'no such file' : 'nonexistent directory'}`
+        : `${word}: ${error.message}`;
+      await shell.complain(what);
+      return false;
+    }
+  }
+  return true;
+}
+
+function textFile(text: string): OpenFile {
+  let data: Buffer | undefined = Buffer.from(text);
+  return new OpenFile({
+    read: async () => {
+      const next = data;
+      data = undefined;
+      return next && next.length > 0 ? next : undefined;
+    },
+  });
+}

@@ -1,0 +1,60 @@
+import { posix } from 'node:path';
+import { Exit, type Process } from '../kernel/process';
+import { applyOptions } from './builtins';
+import { interact } from './interactive';
+import { Interpreter } from './interpreter';
+import { LoopJump, ReturnJump, ShellError, ShellState } from './state';
+
+/** `sh`, `ash`, `bash`: a script from `-c`, a file or stdin, or a conversation on a terminal. */
+export async function sh(process: Process): Promise<number> {
+  const [command = 'sh', ...args] = process.argv;
+  const dialect = command.endsWith('bash') ? 'bash' : 'sh';
+  const state = ShellState.of(process, posix.basename(command).replace(/^-/, ''), dialect);
+  const shell = new Interpreter(process, state);
+  const flags = args.filter((arg) => /^-[a-z]*c[a-z]*$/.test(arg));
+  const rest = args.slice(applyOptions(shell, args));
+  if (flags.length > 0) {
+    const [script, name, ...positional] = rest;
+    if (script === undefined) {
+      await process.complain(`${command}: -c requires an argument\n`);
+      return 2;
+    }
+    return runScript(withName(shell, name), script, positional);
+  }
+  const [file, ...positional] = rest;
+  if (file !== undefined) {
+    const path = posix.resolve(process.cwd, file);
+    if (!process.fs.exists(path)) {
+      await process.complain(`${command}: can't open '${file}': No such file or directory\n`);
+      return 127;
+    }
+    return runScript(withName(shell, file), process.fs.readFile(path).toString(), positional);
+  }
+  if (process.stdin.isTty || args.includes('-i')) return interact(shell);
+  return runScript(shell, (await process.stdin.readAll(process.signal)).toString(), []);
+}
+
+function withName(shell: Interpreter, name: string | undefined): Interpreter {
+  if (name === undefined) return shell;
+  const state = ShellState.of(shell.process, name, shell.state.dialect);
+  Object.assign(state.options, shell.state.options);
+  return new Interpreter(shell.process, state);
+}
+
+async function runScript(shell: Interpreter, text: string, positional: readonly string[]): Promise<number> {
+  shell.state.positional = positional;
+  return shell.runExitTrap(await scriptStatus(shell, text));
+}
+
+async function scriptStatus(shell: Interpreter, text: string): Promise<number> {
+  try {
+    return await shell.runText(text);
+  } catch (error) {
+    if (error instanceof Exit) return error.code;
+    if (error instanceof ReturnJump) return error.code;
+    if (error instanceof LoopJump) return 0;
+    if (!(error instanceof ShellError)) throw error;
+    await shell.complain(error.message);
+    return error.exitCode;
+  }
+}
