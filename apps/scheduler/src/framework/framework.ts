@@ -37,11 +37,11 @@ export type ExtensionPoint =
   | 'postBind';
 export type ProfilePlugins = Readonly<Record<ExtensionPoint, readonly ProfilePlugin[]>>;
 
-/** A node's total, and how it came about. */
-export interface NodeTotal {
-  node: string;
-  total: number;
-  plugins: { plugin: string; raw: number; normalized: number; weight: number }[];
+/** Scores of nodes: their totals, and how they came about, each list in the order of `nodes`. */
+export interface ScoreTable {
+  readonly nodes: readonly string[];
+  readonly totals: number[];
+  readonly plugins: { plugin: string; weight: number; raw: number[]; normalized: number[] }[];
 }
 
 export type PreFilterOutcome =
@@ -162,26 +162,37 @@ export class Framework {
     return { status: unschedulable(...messages), nominatedNode };
   }
 
-  /** Scores of all nodes, weighted and summed. Throws when a plugin fails. */
-  score(state: CycleState, pod: Pod, nodes: readonly NodeInfo[]): NodeTotal[] {
+  /** Throws when a plugin fails. */
+  score(state: CycleState, pod: Pod, nodes: readonly NodeInfo[]): ScoreTable {
     for (const { plugin } of this.plugins.preScore) {
       const status = plugin.preScore?.(state, pod, nodes);
       if (status?.code === 'Skip') state.skipScore.add(plugin.name);
       else if (status) throw new Error(`${plugin.name}: ${status.reasons.join(', ')}`);
     }
-    const totals: NodeTotal[] = nodes.map(({ name }) => ({ node: name, total: 0, plugins: [] }));
+    const table: ScoreTable = {
+      nodes: nodes.map(({ name }) => name),
+      totals: nodes.map(() => 0),
+      plugins: [],
+    };
     for (const { plugin, weight } of this.plugins.score) {
       if (state.skipScore.has(plugin.name) || !plugin.score) continue;
       const raw = nodes.map((node) => plugin.score?.(state, pod, node) ?? 0);
-      const scores: NodeScore[] = nodes.map(({ name }, i) => ({ node: name, score: raw[i] ?? 0 }));
-      plugin.normalizeScore?.(state, pod, scores);
-      totals.forEach((entry, i) => {
-        const normalized = scores[i]?.score ?? 0;
-        entry.total += normalized * weight;
-        entry.plugins.push({ plugin: plugin.name, raw: raw[i] ?? 0, normalized, weight });
-      });
+      const normalized = this.normalize(state, pod, { plugin, nodes, raw });
+      normalized.forEach((score, i) => (table.totals[i] = (table.totals[i] ?? 0) + score * weight));
+      table.plugins.push({ plugin: plugin.name, weight, raw, normalized });
     }
-    return totals;
+    return table;
+  }
+
+  private normalize(
+    state: CycleState,
+    pod: Pod,
+    { plugin, nodes, raw }: { plugin: Plugin; nodes: readonly NodeInfo[]; raw: number[] },
+  ): number[] {
+    if (!plugin.normalizeScore) return raw;
+    const scores: NodeScore[] = nodes.map(({ name }, i) => ({ node: name, score: raw[i] ?? 0 }));
+    plugin.normalizeScore(state, pod, scores);
+    return scores.map(({ score }) => score);
   }
 
   reserve(state: CycleState, pod: Pod, node: string): Status | undefined {

@@ -92,7 +92,7 @@ it('stops looking when enough nodes fit, and begins elsewhere the next time', ()
   const cluster = new TestCluster({ nodes, percentageOfNodesToScore: 20 });
   const [first, second] = [cluster.place(makePod('1')), cluster.place(makePod('2'))];
   expect([first, second].map((p) => p.kind === 'found' && p.feasible)).toEqual([200, 200]);
-  const names = (p: typeof first) => (p.kind === 'found' ? p.totals.map(({ node }) => node) : []);
+  const names = (p: typeof first) => (p.kind === 'found' ? (p.scores?.nodes ?? []) : []);
   expect(names(second).filter((node) => names(first).includes(node))).toEqual([]);
 });
 

@@ -2,6 +2,8 @@ import type { Pod } from '@tinkernetes/api';
 import { podInfoOf, uidOf, type PodInfo } from '../cache/pod-info';
 import type { Nominator } from '../framework/types';
 
+const none: readonly PodInfo[] = [];
+
 /** Which unscheduled Pods are nominated to run where. */
 export class PodNominator implements Nominator {
   private readonly byNode = new Map<string, Map<string, PodInfo>>();
@@ -9,7 +11,7 @@ export class PodNominator implements Nominator {
 
   nominatedPods(node: string): readonly PodInfo[] {
     const pods = this.byNode.get(node);
-    return pods ? [...pods.values()] : [];
+    return pods ? [...pods.values()] : none;
   }
 
   nominate(pod: Pod, node: string): void {

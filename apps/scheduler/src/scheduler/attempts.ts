@@ -1,4 +1,4 @@
-import type { NodeTotal } from '../framework/framework';
+import type { ScoreTable } from '../framework/framework';
 
 /** How a Pod's last attempt went, for `/debug/scheduler/attempts/NAMESPACE/NAME`. */
 export interface Attempt {
@@ -11,7 +11,12 @@ export interface Attempt {
   evaluatedNodes: number;
   feasibleNodes: number;
   refusals: { node: string; plugin: string; reasons: readonly string[] }[];
-  scores: NodeTotal[];
+  scores: { node: string; total: number; plugins: Record<string, PluginScore> }[];
+}
+export interface PluginScore {
+  raw: number;
+  normalized: number;
+  weight: number;
 }
 
 const maxPods = 200;
@@ -26,7 +31,6 @@ export class Attempts {
     this.byPod.set(attempt.pod, {
       ...attempt,
       refusals: attempt.refusals.slice(0, maxNodes),
-      scores: attempt.scores.slice(0, maxNodes),
     });
     const [oldest] = this.byPod.keys();
     if (this.byPod.size > maxPods && oldest !== undefined) this.byPod.delete(oldest);
@@ -40,4 +44,19 @@ export class Attempts {
   keys(): string[] {
     return [...this.byPod.keys()];
   }
+}
+
+/** The first nodes of a table, each with the scores of every plugin. */
+export function explainScores(table: ScoreTable | undefined): Attempt['scores'] {
+  if (!table) return [];
+  return table.nodes.slice(0, maxNodes).map((node, i) => ({
+    node,
+    total: table.totals[i] ?? 0,
+    plugins: Object.fromEntries(
+      table.plugins.map(({ plugin, weight, raw, normalized }) => [
+        plugin,
+        { raw: raw[i] ?? 0, normalized: normalized[i] ?? 0, weight },
+      ]),
+    ),
+  }));
 }

@@ -3,7 +3,7 @@ import type { Random } from '@tinkernetes/component-base';
 import type { NodeInfo } from '../cache/node-info';
 import type { Snapshot } from '../cache/snapshot';
 import type { CycleState } from '../framework/cycle-state';
-import type { Framework, NodeTotal } from '../framework/framework';
+import type { Framework, ScoreTable } from '../framework/framework';
 import { unresolvable, unschedulable } from '../framework/status';
 import type { Diagnosis } from '../framework/types';
 
@@ -13,7 +13,7 @@ export type Placement =
       node: string;
       evaluated: number;
       feasible: number;
-      totals: NodeTotal[];
+      scores: ScoreTable | undefined;
       diagnosis: Diagnosis;
     }
   | { kind: 'unschedulable'; diagnosis: Diagnosis };
@@ -66,10 +66,10 @@ export function findNode(state: CycleState, pod: Pod, options: FindNodeOptions):
   const [first] = feasible;
   if (!first) return { kind: 'unschedulable', diagnosis };
   if (feasible.length === 1)
-    return { kind: 'found', node: first.name, evaluated, feasible: 1, totals: [], diagnosis };
-  const totals = framework.score(state, pod, feasible);
-  const node = selectNode(totals, options.random);
-  return { kind: 'found', node, evaluated, feasible: feasible.length, totals, diagnosis };
+    return { kind: 'found', node: first.name, evaluated, feasible: 1, scores: undefined, diagnosis };
+  const scores = framework.score(state, pod, feasible);
+  const node = selectNode(scores, options.random);
+  return { kind: 'found', node, evaluated, feasible: feasible.length, scores, diagnosis };
 }
 
 function feasibleNodes(
@@ -122,8 +122,13 @@ function note(diagnosis: Diagnosis, plugin: string | undefined, isPending: boole
 }
 
 /** One of the best, by chance. */
-function selectNode(totals: readonly NodeTotal[], random: Random): string {
-  const best = totals.reduce((max, { total }) => Math.max(max, total), -Infinity);
-  const candidates = totals.filter(({ total }) => total === best);
-  return candidates[Math.floor(random.next() * candidates.length)]?.node ?? '';
+function selectNode({ nodes, totals }: ScoreTable, random: Random): string {
+  let best: string[] = [];
+  let highest = -Infinity;
+  totals.forEach((total, i) => {
+    if (total > highest) best = [];
+    highest = Math.max(highest, total);
+    if (total === highest) best.push(nodes[i] ?? '');
+  });
+  return best[Math.floor(random.next() * best.length)] ?? '';
 }

@@ -14,7 +14,7 @@ import { isRejected, messageOf, unschedulable, type Status } from '../framework/
 import type { Diagnosis, Nominator } from '../framework/types';
 import type { QueuedPod } from '../queue/queued-pod';
 import type { SchedulingQueue } from '../queue/scheduling-queue';
-import type { Attempts } from './attempts';
+import { explainScores, type Attempts } from './attempts';
 import { findNode, newDiagnosis, type Placement } from './find-node';
 import type { SchedulerMetrics } from './metrics';
 import { patchUnscheduled } from './pod-status';
@@ -176,8 +176,9 @@ export class Scheduler {
       attributes,
     });
     if (placement.kind === 'found') {
+      const { nodes = [], totals = [] } = placement.scores ?? {};
       const scores = Object.fromEntries(
-        placement.totals.slice(0, 20).map(({ node, total }) => [`score.${node}`, total]),
+        nodes.slice(0, 20).map((node, i) => [`score.${node}`, totals[i] ?? 0]),
       );
       const scored = { node: placement.node, ...scores };
       tracer.record('scheduler.score', { parent, object, startMs: scoreStart, attributes: scored });
@@ -339,7 +340,7 @@ export class Scheduler {
       evaluatedNodes: placement?.evaluated ?? refusals.length,
       feasibleNodes: placement?.feasible ?? 0,
       refusals,
-      scores: placement?.totals ?? [],
+      scores: explainScores(placement?.scores),
     });
   }
 

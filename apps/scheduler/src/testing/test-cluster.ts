@@ -5,7 +5,7 @@ import { SchedulerCache } from '../cache/scheduler-cache';
 import { createProfilePlugins } from '../config/profile-plugins';
 import { CycleState } from '../framework/cycle-state';
 import { fitMessage } from '../framework/fit-error';
-import { Framework, type NodeTotal } from '../framework/framework';
+import { Framework } from '../framework/framework';
 import type { Handle, PluginFactory } from '../framework/types';
 import { PodNominator } from '../queue/nominator';
 import { findNode, type Placement } from '../scheduler/find-node';
@@ -103,9 +103,8 @@ export class TestCluster {
   /** Normalized scores of one plugin by node; undefined where it had nothing to say. */
   scores(pod: Pod, plugin: string): Record<string, number | undefined> {
     const placement = this.place(pod);
-    const totals: NodeTotal[] = placement.kind === 'found' ? placement.totals : [];
-    return Object.fromEntries(
-      totals.map(({ node, plugins }) => [node, plugins.find((entry) => entry.plugin === plugin)?.normalized]),
-    );
+    const { nodes = [], plugins = [] } = (placement.kind === 'found' && placement.scores) || {};
+    const own = plugins.find((entry) => entry.plugin === plugin);
+    return Object.fromEntries(nodes.map((node, i) => [node, own?.normalized[i]]));
   }
 }
