@@ -1,4 +1,4 @@
-import { Pods, ReplicaSets, type Pod, type ReplicaSet } from '@tinkernetes/api';
+import { Pods, ReplicaSets, type Pod, type ReplicaSet, type ResourceDescriptor } from '@tinkernetes/api';
 import {
   controllerOf,
   isNotFound,
@@ -6,6 +6,7 @@ import {
   isPodTerminal,
   keyOf,
   selectorOf,
+  type Selector,
 } from '@tinkernetes/apimachinery';
 import {
   claimChildren,
@@ -18,6 +19,7 @@ import {
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
 import { childCandidates, controllerUidIndex, indexByControllerUid } from '../shared/owner-index';
+import { watchOwnedPods } from '../shared/owned-pods';
 import { createPod, deletePod, podFromTemplate } from '../shared/pod-control';
 import { sameStatus } from '../shared/same-status';
 import { podsToDelete } from './pod-ranking';
@@ -26,33 +28,49 @@ import { calculateStatus, untilNextAvailable, type StatusInput } from './status'
 /** At most so many Pods are created or deleted in one go. */
 const burstReplicas = 500;
 
+/** A kind that keeps a number of Pods: ReplicaSet or, with a selector of another form, ReplicationController. */
+export interface ReplicaKind {
+  readonly name: string;
+  readonly queue: string;
+  readonly descriptor: ResourceDescriptor<ReplicaSet>;
+  readonly concurrency: number;
+  selectorOf(set: ReplicaSet): Selector;
+}
+
 /**
  * Keeps as many Pods as a ReplicaSet asks for. Watches ReplicaSets and Pods; writes Pods and the set's status.
  * Source: k8s.io/kubernetes/pkg/controller/replicaset.
  */
 export function startReplicaSetController(context: ControllerContext): RunnableController {
-  const queue = context.queues.create('replicaset');
-  const reconciler = new ReplicaSetController(context, { add: (key) => queue.add(key) });
-  return queueController({
-    context,
-    queue,
-    reconciler,
+  return startReplicaController(context, {
+    name: 'replicaset-controller',
+    queue: 'replicaset',
+    descriptor: ReplicaSets,
     concurrency: context.flags['concurrent-replicaset-syncs'],
+    selectorOf: (set) => selectorOf(set.spec.selector),
   });
 }
 
+export function startReplicaController(context: ControllerContext, kind: ReplicaKind): RunnableController {
+  const queue = context.queues.create(kind.queue);
+  const reconciler = new ReplicaSetController(context, { add: (key) => queue.add(key) }, kind);
+  return queueController({ context, queue, reconciler, concurrency: kind.concurrency });
+}
+
 class ReplicaSetController implements Reconciler {
-  readonly name = 'replicaset-controller';
+  readonly name;
   private readonly sets;
   private readonly pods;
   private readonly expectations: ControllerExpectations;
 
   constructor(
     private readonly context: ControllerContext,
-    private readonly queue: { add(key: string): void },
+    queue: { add(key: string): void },
+    private readonly kind: ReplicaKind,
   ) {
+    this.name = kind.name;
     this.expectations = new ControllerExpectations(context.clock);
-    this.sets = context.informers.for(ReplicaSets);
+    this.sets = context.informers.for(kind.descriptor);
     this.pods = context.informers.for(Pods);
     indexByControllerUid(this.sets);
     indexByControllerUid(this.pods);
@@ -68,16 +86,12 @@ class ReplicaSetController implements Reconciler {
         queue.add(keyOf(set));
       },
     });
-    this.pods.addEventHandler({
-      added: (pod) => this.onPod(pod, 'added'),
-      updated: (before, pod) => {
-        if (controllerOf(before)?.uid !== controllerOf(pod)?.uid) this.onPod(before, 'updated');
-        this.onPod(
-          pod,
-          pod.metadata.deletionTimestamp && !before.metadata.deletionTimestamp ? 'deleted' : 'updated',
-        );
-      },
-      deleted: (pod) => this.onPod(pod, 'deleted'),
+    watchOwnedPods({
+      pods: this.pods,
+      owners: this.sets,
+      enqueue: (key) => queue.add(key),
+      selectorOf: (set) => kind.selectorOf(set),
+      expectations: this.expectations,
     });
   }
 
@@ -90,7 +104,7 @@ class ReplicaSetController implements Reconciler {
     const { client, tracer, clock } = this.context;
     const parent = client.traceOf(set);
     const object = {
-      kind: 'ReplicaSet',
+      kind: this.kind.descriptor.kind,
       namespace: set.metadata.namespace,
       name: set.metadata.name,
       uid: set.metadata.uid,
@@ -110,7 +124,7 @@ class ReplicaSetController implements Reconciler {
         await tracer
           .step('replicaset.status', { parent, object }, (span) =>
             client
-              .for(ReplicaSets)
+              .for(this.kind.descriptor)
               .updateStatus(
                 { ...set, status },
                 { namespace: set.metadata.namespace, trace: span.traceParent ?? parent, signal },
@@ -136,7 +150,7 @@ class ReplicaSetController implements Reconciler {
     const { client, tracer } = this.context;
     const parent = client.traceOf(set);
     const object = {
-      kind: 'ReplicaSet',
+      kind: this.kind.descriptor.kind,
       namespace: set.metadata.namespace,
       name: set.metadata.name,
       uid: set.metadata.uid,
@@ -170,7 +184,7 @@ class ReplicaSetController implements Reconciler {
     this.expectations.expectCreations(key, burst);
     const pod = podFromTemplate({
       owner: set,
-      controllerRef: controllerRefOf(set, ReplicaSets),
+      controllerRef: controllerRefOf(set, this.kind.descriptor),
       template: set.spec.template ?? {},
     });
     const { successes, error } = await slowStartBatch(burst, async () => {
@@ -227,34 +241,17 @@ class ReplicaSetController implements Reconciler {
   }
 
   private claim(set: ReplicaSet, signal: AbortSignal): Promise<Pod[]> {
-    const selector = selectorOf(set.spec.selector);
+    const selector = this.kind.selectorOf(set);
     const { client } = this.context;
     return claimChildren({
       owner: set,
-      ownerDescriptor: ReplicaSets,
+      ownerDescriptor: this.kind.descriptor,
       client: client.for(Pods),
       candidates: childCandidates(this.pods, set),
       matches: (pod) => selector.matches(pod.metadata.labels),
-      freshOwner: () => client.for(ReplicaSets).get(set.metadata.name, { namespace: set.metadata.namespace }),
+      freshOwner: () =>
+        client.for(this.kind.descriptor).get(set.metadata.name, { namespace: set.metadata.namespace }),
       signal,
     });
-  }
-
-  private onPod(pod: Pod, what: 'added' | 'updated' | 'deleted'): void {
-    const owner = controllerOf(pod);
-    if (!owner) return what === 'deleted' ? undefined : this.offerOrphan(pod);
-    if (owner.kind !== 'ReplicaSet') return undefined;
-    const key = `${pod.metadata.namespace}/${owner.name}`;
-    if (this.sets.lister.getByKey(key)?.metadata.uid !== owner.uid) return undefined;
-    if (what === 'added') this.expectations.creationObserved(key);
-    if (what === 'deleted') this.expectations.deletionObserved(key, keyOf(pod));
-    return this.queue.add(key);
-  }
-
-  private offerOrphan(pod: Pod): void {
-    for (const set of this.sets.lister.list(pod.metadata.namespace)) {
-      const selector = selectorOf(set.spec.selector);
-      if (!selector.isEverything && selector.matches(pod.metadata.labels)) this.queue.add(keyOf(set));
-    }
   }
 }

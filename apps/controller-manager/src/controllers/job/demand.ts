@@ -1,0 +1,66 @@
+import type { Job, Pod } from '@tinkernetes/api';
+import type { Accounting } from './accounting';
+import { firstFreeIndexes } from './indexes';
+import { byRemoval, indexOf, isIndexed, onlyReplacesFailed } from './pods';
+
+export interface Demand {
+  remove: Pod[];
+  /** One entry a Pod to create; with the index where the Job is Indexed. */
+  create: Array<{ number: number; failures: number } | undefined>;
+}
+
+const maxCreations = 500;
+
+/** How many Pods to make or to stop now. Source: k8s.io/kubernetes/pkg/controller/job manageJob. */
+export function demandOf(
+  job: Job,
+  {
+    active,
+    terminating,
+    accounting,
+  }: { active: readonly Pod[]; terminating: readonly Pod[]; accounting: Accounting },
+): Demand {
+  const { parallelism = 1, completions } = job.spec;
+  const { succeeded } = accounting;
+  const wanted =
+    completions === undefined
+      ? succeeded > 0
+        ? active.length
+        : parallelism
+      : Math.min(parallelism, Math.max(0, remainingOf(job, accounting)));
+  const surplus = [...active].sort(byRemoval).slice(0, Math.max(0, active.length - wanted));
+  const duplicates = isIndexed(job) ? duplicatesOf(active, accounting) : [];
+  const remove = [...new Set([...duplicates, ...surplus])];
+  const kept = active.filter((pod) => !remove.includes(pod));
+  const slots = wanted - kept.length - (onlyReplacesFailed(job) ? terminating.length : 0);
+  const missing = Math.min(maxCreations, Math.max(0, slots));
+  if (!isIndexed(job)) return { remove, create: Array.from({ length: missing }, () => undefined) };
+  const taken = new Set([
+    ...accounting.completedIndexes,
+    ...accounting.failedIndexes,
+    ...kept.map((pod) => indexOf(pod) ?? -1),
+    ...(onlyReplacesFailed(job) ? terminating.map((pod) => indexOf(pod) ?? -1) : []),
+  ]);
+  const indexes = firstFreeIndexes(taken, missing, completions ?? 0);
+  return {
+    remove,
+    create: indexes.map((number) => ({ number, failures: accounting.failuresByIndex.get(number) ?? 0 })),
+  };
+}
+
+const remainingOf = (job: Job, { succeeded, failedIndexes }: Accounting): number =>
+  (job.spec.completions ?? 0) - succeeded - failedIndexes.size;
+
+/** Pods of an index that another Pod has, that is completed, or that is no index at all. */
+function duplicatesOf(active: readonly Pod[], { completedIndexes, failedIndexes }: Accounting): Pod[] {
+  const seen = new Set<number>();
+  return [...active]
+    .sort((a, b) => -byRemoval(a, b))
+    .filter((pod) => {
+      const index = indexOf(pod);
+      const isSurplus =
+        index === undefined || seen.has(index) || completedIndexes.has(index) || failedIndexes.has(index);
+      if (index !== undefined) seen.add(index);
+      return isSurplus;
+    });
+}

@@ -1,0 +1,97 @@
+import {
+  ControllerRevisions,
+  type ControllerRevision,
+  type KubeObject,
+  type PodTemplateSpec,
+  type ResourceDescriptor,
+} from '@tinkernetes/api';
+import { isAlreadyExists, isNotFound } from '@tinkernetes/apimachinery';
+import { controllerRefOf } from '@tinkernetes/controller';
+import type { Client } from '@tinkernetes/client';
+import { canonicalContent, contentHash } from './content-hash';
+
+export const revisionHashLabel = 'controller-revision-hash';
+
+/** A template as a ControllerRevision keeps it: a strategic merge patch that puts it back. */
+export const revisionData = (template: PodTemplateSpec): object => ({
+  spec: { template: { ...template, $patch: 'replace' } },
+});
+
+/** The template in a revision, as it was. */
+export function templateOf(revision: ControllerRevision): PodTemplateSpec {
+  const data = revision.data as { spec?: { template?: PodTemplateSpec & { $patch?: string } } } | undefined;
+  const { $patch: _, ...template } = data?.spec?.template ?? {};
+  return template;
+}
+
+export const byRevision = (a: ControllerRevision, b: ControllerRevision): number =>
+  a.revision - b.revision || a.metadata.name.localeCompare(b.metadata.name);
+
+export const sameData = (a: ControllerRevision, b: ControllerRevision): boolean =>
+  canonicalContent(a.data) === canonicalContent(b.data);
+
+export interface RevisionOwner {
+  owner: KubeObject;
+  descriptor: ResourceDescriptor<unknown>;
+  template: PodTemplateSpec;
+  collisionCount: number;
+}
+
+/** The revision of the present template: numbered after `existing`, or an earlier one made the newest again. */
+export async function ensureRevision(
+  client: Client,
+  existing: readonly ControllerRevision[],
+  { owner, descriptor, template, collisionCount }: RevisionOwner,
+): Promise<ControllerRevision> {
+  const { namespace, name } = owner.metadata;
+  const sorted = [...existing].sort(byRevision);
+  const newest = sorted.at(-1);
+  const revision = (newest?.revision ?? 0) + 1;
+  const hash = contentHash(template, collisionCount);
+  const wanted: ControllerRevision = {
+    metadata: {
+      name: `${name}-${hash}`,
+      namespace,
+      labels: { ...template.metadata?.labels, [revisionHashLabel]: hash },
+      ownerReferences: [controllerRefOf(owner, descriptor)],
+    },
+    data: revisionData(template) as ControllerRevision['data'],
+    revision,
+  };
+  const revisions = client.for(ControllerRevisions);
+  const equal = sorted.filter((r) => sameData(r, wanted)).at(-1);
+  if (equal) return equal === newest ? equal : revisions.update({ ...equal, revision }, { namespace });
+  try {
+    return await revisions.create(wanted, { namespace, trace: client.traceOf(owner) });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    const present = await revisions.get(wanted.metadata.name, { namespace });
+    if (sameData(present, wanted)) return present;
+    throw new RevisionCollisionError(wanted.metadata.name, { cause: error });
+  }
+}
+
+/** Two different templates have the same hash: the owner counts up its collisions and tries again. */
+export class RevisionCollisionError extends Error {
+  override readonly name = 'RevisionCollisionError';
+  constructor(revision: string, options: ErrorOptions) {
+    super(`another template has the name of revision ${revision}`, options);
+  }
+}
+
+/** Deletes the oldest revisions beyond `limit` that nothing uses. */
+export async function truncateHistory(
+  client: Client,
+  revisions: readonly ControllerRevision[],
+  { limit, inUse }: { limit: number; inUse: ReadonlySet<string> },
+): Promise<void> {
+  const idle = revisions.filter((r) => !inUse.has(r.metadata.name)).sort(byRevision);
+  for (const { metadata } of idle.slice(0, Math.max(0, idle.length - limit))) {
+    await client
+      .for(ControllerRevisions)
+      .delete(metadata.name, { namespace: metadata.namespace })
+      .catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
+  }
+}
