@@ -1,6 +1,6 @@
 import { realClock, type Clock, type Timer } from './clock';
 import { realRandom, type Random } from './random';
-import type { FinishedStep, StepId, StepOptions, StepSpan, StepTracer, TraceParent } from './tracing';
+import type { FinishedStep, StepId, StepSpan, StepTracer, TraceParent } from './tracing';
 
 export interface StepTracerOptions {
   component: string;
