@@ -23,8 +23,9 @@ interface Affinity {
 /** A node's NAT rules (iptables' `nat` table), replaced owner by owner. */
 export class NatTable {
   private readonly owners = new Map<string, readonly Rule[]>();
-  private byDestination = new Map<string, Rule>();
-  private byNodePort = new Map<string, Rule>();
+  /** Rules for one address or node port in their order: the first whose source ranges allow the flow decides. */
+  private byDestination = new Map<string, Rule[]>();
+  private byNodePort = new Map<string, Rule[]>();
   private readonly affinities = new Map<string, Affinity>();
 
   constructor(
@@ -35,12 +36,12 @@ export class NatTable {
   set(owner: string, rules: readonly Rule[]): void {
     if (rules.length > 0) this.owners.set(owner, rules);
     else this.owners.delete(owner);
-    const byDestination = new Map<string, Rule>();
-    const byNodePort = new Map<string, Rule>();
+    const byDestination = new Map<string, Rule[]>();
+    const byNodePort = new Map<string, Rule[]>();
     for (const rule of [...this.owners.values()].flat()) {
-      if (rule.nodePort) keepFirst(byNodePort, `${rule.protocol}:${rule.port}`, rule);
+      if (rule.nodePort) append(byNodePort, `${rule.protocol}:${rule.port}`, rule);
       for (const destination of rule.destinations ?? [])
-        keepFirst(byDestination, `${rule.protocol}:${destination}:${rule.port}`, rule);
+        append(byDestination, `${rule.protocol}:${destination}:${rule.port}`, rule);
     }
     this.byDestination = byDestination;
     this.byNodePort = byNodePort;
@@ -48,15 +49,15 @@ export class NatTable {
   }
 
   nodePorts(): readonly Rule[] {
-    return [...this.byNodePort.values()];
+    return [...this.byNodePort.values()].flatMap(([first]) => (first ? [first] : []));
   }
 
   /** `toNode`: the destination is one of the node's own addresses. */
   find({ protocol, source, destination, port }: Flow, toNode: boolean): Rule | undefined {
-    const rule =
+    const rules =
       this.byDestination.get(`${protocol}:${destination}:${port}`) ??
       (toNode ? this.byNodePort.get(`${protocol}:${port}`) : undefined);
-    return rule && mayUse(rule, source) ? rule : undefined;
+    return rules?.find((rule) => mayUse(rule, source));
   }
 
   translate(flow: Flow, toNode: boolean): NatVerdict | undefined {
@@ -95,8 +96,10 @@ export class NatTable {
   }
 }
 
-function keepFirst(map: Map<string, Rule>, key: string, rule: Rule): void {
-  if (!map.has(key)) map.set(key, rule);
+function append(map: Map<string, Rule[]>, key: string, rule: Rule): void {
+  const rules = map.get(key);
+  if (rules) rules.push(rule);
+  else map.set(key, [rule]);
 }
 
 export function hasEndpoint(rule: Rule, { address, port }: RuleEndpoint): boolean {
