@@ -1,6 +1,7 @@
+import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
 import { createClient, loadKubeconfig, type Client, type ClientConfig } from '@tinkernetes/client';
-import type { Run, RunContext } from '@tinkernetes/component-base';
+import { serveHealth, type HealthServer, type Run, type RunContext } from '@tinkernetes/component-base';
 import {
   createEventRecorder,
   runLeaderElection,
@@ -8,7 +9,11 @@ import {
   type EventRecorder,
 } from '@tinkernetes/controller';
 import { createSharedInformerFactory } from '@tinkernetes/informers';
-import { createInProcessWorkQueues } from '@tinkernetes/workqueue';
+import {
+  createBullWorkQueues,
+  createInProcessWorkQueues,
+  type WorkQueueFactory,
+} from '@tinkernetes/workqueue';
 import type { ControllerDefinition } from './manager/context';
 import { controllers } from './manager/controllers';
 import { selectControllers } from './manager/select-controllers';
@@ -25,6 +30,7 @@ export const run: Run<ControllerManagerOptions> = async (options, context) => {
   context.tracer.exportTo((steps) =>
     client.request({ method: 'POST', path: '/debug/tinkernetes/spans', body: steps }),
   );
+  const health = await startHealthServer(options, context);
   try {
     if (!options.flags['leader-elect']) {
       await runControllers({ options, context, config, client, chosen, signal: context.signal });
@@ -45,8 +51,27 @@ export const run: Run<ControllerManagerOptions> = async (options, context) => {
     });
   } finally {
     client.close();
+    await health?.stopped;
   }
 };
+
+/** `/healthz`, `/livez`, `/readyz` and `/metrics`; a replica that waits to lead is healthy too. */
+async function startHealthServer(
+  { flags }: ControllerManagerOptions,
+  { metrics, signal }: RunContext,
+): Promise<HealthServer | undefined> {
+  if (flags['secure-port'] === 0) return undefined;
+  return serveHealth({ bindAddress: flags['bind-address'], port: flags['secure-port'], metrics, signal });
+}
+
+/** With BullMQ, keys and their back-offs outlive the process: the next leader goes on with them. */
+async function createQueues(
+  { flags }: ControllerManagerOptions,
+  { clock, metrics, random, logger }: RunContext,
+): Promise<WorkQueueFactory> {
+  if (flags['work-queue'] !== 'bullmq') return createInProcessWorkQueues({ clock, metrics });
+  return createBullWorkQueues({ url: flags.redis ?? '', clock, metrics, random, logger });
+}
 
 interface RunOptions {
   options: ControllerManagerOptions;
@@ -67,8 +92,10 @@ async function runControllers({
   signal,
 }: RunOptions): Promise<void> {
   const { clock, random, logger, metrics, tracer } = context;
+  // Every controller and every running key listens for the end.
+  setMaxListeners(0, signal);
   const informers = createSharedInformerFactory({ client, clock, random, logger, signal });
-  const queues = createInProcessWorkQueues({ clock, metrics });
+  const queues = await createQueues(options, context);
   const owned: Client[] = [];
   const recorders: EventRecorder[] = [];
   const running = chosen.flatMap((definition) => {
@@ -99,6 +126,6 @@ async function runControllers({
   context.ready({ controllers: chosen.map((c) => c.name) });
   logger.info({ controllers: chosen.length }, 'all caches are filled, controllers start');
   await Promise.all(running.map((controller) => controller.run()));
-  await informers.stopped();
+  await Promise.all([informers.stopped(), queues.close()]);
   for (const own of owned) own.close();
 }
