@@ -48,7 +48,7 @@ async function exchange(raw: Duplex, check: HTTPCheck, signal: AbortSignal): Pro
   for (const { name, value } of check.headers) headers[name.toLowerCase()] = value;
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     stream.once('error', reject);
-    const call = request({ createConnection: () => stream, path: check.path, headers, signal, agent: false });
+    const call = request({ createConnection: () => stream, path: check.path, headers, signal });
     call.once('response', resolve).once('error', reject).end();
   });
   const chunks: Buffer[] = [];
