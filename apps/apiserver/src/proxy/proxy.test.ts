@@ -39,7 +39,7 @@ describe('requests that go on to kubelets and Pods', () => {
   });
 
   async function seed(): Promise<void> {
-    await client.for(Nodes).create({ metadata: { name: 'n1' } });
+    await client.for(Nodes).create({ metadata: { name: 'n1' }, spec: {} });
     await server.stores.for(Nodes).modify('n1', undefined, (node) => ({
       ...node,
       status: {
@@ -49,7 +49,7 @@ describe('requests that go on to kubelets and Pods', () => {
       },
     }));
     if (!server.stores.for(Namespaces).peek(namespace)) {
-      await client.for(Namespaces).create({ metadata: { name: namespace } });
+      await client.for(Namespaces).create({ metadata: { name: namespace }, spec: {} });
     }
     await client.for(ServiceAccounts).create({ metadata: { name: 'default' } }, { namespace });
     const containers = [

@@ -1,7 +1,13 @@
-import type { CreateSubresourceHandlers, Strategy, WriteHooks } from '../contracts';
+import type {
+  CreateSubresourceHandlers,
+  NonResourceHandler,
+  ServerDependencies,
+  Strategy,
+  WriteHooks,
+} from '../contracts';
 import { createProxyHandlers } from '../proxy';
 import { createReviewHandlers } from '../reviews';
-import { createTokenHandlers } from '../tokens';
+import { createIssuerDiscovery, createTokenHandlers } from '../tokens';
 export { createAdmissionChain } from '../admission';
 export { createAuthenticators } from '../authentication';
 export { createAuthorizer } from '../authorization';
@@ -20,3 +26,8 @@ export const strategies: ReadonlyMap<string, Strategy> = new Map([
   ['apiextensions.k8s.io/customresourcedefinitions', definitionStrategy as unknown as Strategy],
 ]);
 export const writeHooks: ReadonlyMap<string, WriteHooks> = new Map();
+
+/** Handlers of paths that belong to no resource. */
+export const createNonResourceHandlers = (deps: ServerDependencies): readonly NonResourceHandler[] => [
+  createIssuerDiscovery(deps),
+];
