@@ -19,7 +19,7 @@ import {
   realRandom,
 } from '@tinkernetes/component-base';
 import { eventually, silentLogger } from '@tinkernetes/component-base/testing';
-import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
+import { kubeconfigText, startApiServer, type TestApiServer } from '@tinkernetes/testing';
 import { flags, toOptions } from './options';
 import { run } from './run';
 
@@ -35,7 +35,8 @@ describe('scheduler against a real API server', () => {
     client = createClient(server.adminConfig);
     folder = mkdtempSync(join(tmpdir(), 'scheduler-'));
     const kubeconfig = join(folder, 'kubeconfig');
-    writeFileSync(kubeconfig, server.kubeconfig);
+    // As in a cluster: with the rights that RBAC gives the scheduler, and no more.
+    writeFileSync(kubeconfig, kubeconfigText(await server.configFor('system:kube-scheduler')));
     const options = toOptions(parseFlags(flags, [`--kubeconfig=${kubeconfig}`, '--leader-elect=false']));
     await new Promise<void>((resolve, reject) => {
       running = run(options, {

@@ -10,9 +10,13 @@ import { nodePorts } from './node-ports';
 import { nodeResourcesFit } from './node-resources-fit';
 import { nodeUnschedulable } from './node-unschedulable';
 import { podTopologySpread } from './pod-topology-spread';
+import { nodeVolumeLimits } from './node-volume-limits';
 import { prioritySort } from './priority-sort';
 import { schedulingGates } from './scheduling-gates';
 import { taintToleration } from './taint-toleration';
+import { volumeBinding } from './volume-binding';
+import { volumeRestrictions } from './volume-restrictions';
+import { volumeZone } from './volume-zone';
 
 /**
  * All plugins that there are, with the weight of their scores, in the order in which the default profile runs them.
@@ -27,6 +31,10 @@ export const pluginRegistry: readonly { factory: PluginFactory; weight: number }
   { factory: nodeAffinity, weight: 2 },
   { factory: nodePorts, weight: 0 },
   { factory: nodeResourcesFit, weight: 1 },
+  { factory: volumeRestrictions, weight: 0 },
+  { factory: nodeVolumeLimits, weight: 0 },
+  { factory: volumeBinding, weight: 0 },
+  { factory: volumeZone, weight: 0 },
   { factory: podTopologySpread, weight: 2 },
   { factory: interPodAffinity, weight: 2 },
   { factory: defaultPreemption, weight: 0 },

@@ -1,4 +1,15 @@
-import { Nodes, Pods, type Node, type Pod } from '@tinkernetes/api';
+import {
+  CSINodes,
+  Nodes,
+  PersistentVolumeClaims,
+  PersistentVolumes,
+  Pods,
+  StorageClasses,
+  type KubeObject,
+  type Node,
+  type Pod,
+  type ResourceDescriptor,
+} from '@tinkernetes/api';
 import { isPodTerminal } from '@tinkernetes/apimachinery';
 import type { SharedInformerFactory } from '@tinkernetes/informers';
 import { podInfoOf, uidOf } from '../cache/pod-info';
@@ -58,6 +69,19 @@ export function addEventHandlers({ informers, cache, queue, nominator, isOurs }:
     }
   };
   informers.for(Pods).addEventHandler({ added: addPod, updated: updatePod, deleted: removePod });
+  const watched = [
+    [PersistentVolumeClaims, 'PersistentVolumeClaim'],
+    [PersistentVolumes, 'PersistentVolume'],
+    [StorageClasses, 'StorageClass'],
+    [CSINodes, 'CSINode'],
+  ] as const;
+  for (const [descriptor, resource] of watched) {
+    informers.for(descriptor as ResourceDescriptor<KubeObject>).addEventHandler({
+      added: (after) => queue.moveAllOn({ resource, action: 'Add', after }),
+      updated: (before, after) => queue.moveAllOn({ resource, action: 'Update', before, after }),
+      deleted: (before) => queue.moveAllOn({ resource, action: 'Delete', before }),
+    });
+  }
   informers.for(Nodes).addEventHandler({
     added(node) {
       cache.putNode(node);
