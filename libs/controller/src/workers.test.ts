@@ -125,6 +125,6 @@ describe('runWorkers', () => {
     );
     queue.add('a');
     await eventually(() => expect(runs).toBe(2));
-    expect(waited).toEqual(['2']);
+    expect(waited).toEqual(['configmaps=2']);
   });
 });

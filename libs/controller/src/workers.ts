@@ -2,6 +2,7 @@ import type { Logger } from '@tinkernetes/component-base';
 import { isConflict } from '@tinkernetes/apimachinery';
 import type { RateLimitingQueue, WorkItem } from '@tinkernetes/workqueue';
 import { TerminalError, type ReconcileResult, type Reconciler } from './types';
+import type { CaughtUp } from './cache-barrier';
 import { collectWrites } from './write-tracking';
 
 export interface RunWorkersOptions {
@@ -12,8 +13,8 @@ export interface RunWorkersOptions {
   logger: Logger;
   /** No key is started after it aborts; those that run are told and waited for. */
   signal: AbortSignal;
-  /** Resolves when this process's caches have reached what an earlier run of the key, perhaps elsewhere, wrote. */
-  caughtUp?: (resourceVersion: string, signal: AbortSignal) => Promise<void>;
+  /** `createCacheBarrier`: waits until the caches have what the key's last run, perhaps elsewhere, wrote. */
+  caughtUp?: CaughtUp;
 }
 
 /**

@@ -22,9 +22,9 @@ export interface WorkItem {
   readonly key: string;
   /** Aborted when this worker no longer owns the key (a distributed queue's lock was lost). */
   readonly signal: AbortSignal;
-  /** Highest resourceVersion that the key's last run wrote; the worker's caches must have reached it. */
+  /** What the key's last run said it wrote (`done`), as it said it; the worker's caches must have reached it. */
   readonly minResourceVersion?: string;
-  /** Ends the run. `wroteResourceVersion` is handed to the key's next run. */
+  /** Ends the run. `wroteResourceVersion` is handed to the key's next run; queues do not look into it. */
   done(result?: { wroteResourceVersion?: string }): void;
 }
 

@@ -1,0 +1,55 @@
+import type { KubeObject } from '@tinkernetes/api';
+import type { Clock } from '@tinkernetes/component-base';
+import type { SharedInformer } from '@tinkernetes/informers';
+import { groupResourceOf, parseWrites } from './write-tracking';
+
+/** Longer than this no cache is waited for: guarded writes make a stale run harmless, a stuck one helps nobody. */
+const maxWaitMs = 5000;
+
+/** Resolves when caches hold what a key's last run wrote (`WorkItem.minResourceVersion`). */
+export type CaughtUp = (wrote: string, signal: AbortSignal) => Promise<void>;
+
+/**
+ * For `runWorkers`: the caches of a controller must have seen its own writes before the key runs again, in whichever
+ * process that was. Writes to resources without one of these informers are not waited for.
+ */
+export function createCacheBarrier(informers: readonly SharedInformer<KubeObject>[], clock: Clock): CaughtUp {
+  const byResource = new Map(informers.map((informer) => [groupResourceOf(informer.descriptor), informer]));
+  return async (wrote, signal) => {
+    const waits = [...parseWrites(wrote)].flatMap(([resource, version]) => {
+      const informer = byResource.get(resource);
+      return informer ? [reach(informer, version, { clock, signal })] : [];
+    });
+    await Promise.all(waits);
+  };
+}
+
+function reach(
+  informer: SharedInformer<KubeObject>,
+  version: bigint,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<void> {
+  const reached = () => BigInt(informer.lastSyncResourceVersion || '0') >= version;
+  if (reached()) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const finish = (settle: () => void) => {
+      remove();
+      timer.cancel();
+      signal.removeEventListener('abort', onAbort);
+      settle();
+    };
+    const check = () => {
+      if (reached()) finish(resolve);
+    };
+    const onAbort = () => finish(() => reject(signal.reason as Error));
+    const timer = clock.setTimeout(() => finish(resolve), maxWaitMs);
+    signal.addEventListener('abort', onAbort, { once: true });
+    // The objects that are there already are told first; `check` then finds nothing new.
+    let remove: () => void = () => undefined;
+    remove = informer.addEventHandler({
+      updated: check,
+      deleted: check,
+      added: (_, initial) => !initial && check(),
+    });
+  });
+}
