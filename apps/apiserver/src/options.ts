@@ -29,7 +29,7 @@ export const flags = {
   'tls-private-key-file': { type: 'string', default: '', help: 'Key of the serving certificate' },
   'service-account-issuer': {
     type: 'string',
-    default: 'https://kubernetes.default.svc.cluster.local',
+    default: 'https://kubernetes.default.svc',
     help: 'Issuer of service account tokens',
   },
   'service-account-key-file': {

@@ -120,7 +120,7 @@ function allocatePorts(
   undo: (() => void)[],
 ): Service {
   const spec = service.spec ?? {};
-  if (!wantsNodePorts(spec)) return service;
+  if (!wantsNodePorts(spec)) return { ...service, spec: { ...spec, ...healthCheckPort(ports, spec, undo) } };
   const kept = new Set(
     (old?.spec?.ports ?? []).map(({ nodePort, protocol = 'TCP' }) => `${protocol}:${nodePort ?? 0}`),
   );

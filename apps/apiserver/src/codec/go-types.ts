@@ -107,4 +107,11 @@ export const nullTimes: ReadonlySet<string> = new Set(
 );
 
 /** Required (no omitempty) lists that are written as null when they are missing. */
-export const nullLists: ReadonlySet<string> = new Set(['ClusterRole.rules', 'Role.rules']);
+export const nullLists: ReadonlySet<string> = new Set([
+  'ClusterRole.rules',
+  'Role.rules',
+  'EndpointSlice.endpoints',
+  'EndpointSlice.ports',
+  'CustomResourceDefinitionStatus.conditions',
+  'CustomResourceDefinitionStatus.storedVersions',
+]);

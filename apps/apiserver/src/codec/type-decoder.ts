@@ -281,6 +281,8 @@ function emptyStruct(decode: Decode): () => unknown {
 
 function missingValue(field: string, schema: OpenAPISchema, required: boolean): unknown {
   if (nullLists.has(field) || nullTimes.has(field)) return null;
+  // A static default, if only a zero, is there because upstream always writes the field.
+  if (schema.default !== undefined) return schema.default;
   if (!required) return undefined;
   return schema.type === 'string' || schema.type === 'integer' || schema.type === 'boolean'
     ? zeroOf(schema)
@@ -290,8 +292,9 @@ function missingValue(field: string, schema: OpenAPISchema, required: boolean): 
 const never = () => false;
 
 function omitRule(field: string, schema: OpenAPISchema, required: boolean): (value: unknown) => boolean {
-  if (required) return never;
-  if (schema.type === 'array') return (value) => (value as unknown[]).length === 0;
+  if (required || schema.default !== undefined) return never;
+  if (schema.type === 'array')
+    return nullLists.has(field) ? never : (value) => (value as unknown[]).length === 0;
   if (schema.type === 'object' && schema.additionalProperties) {
     return (value) => Object.keys(value as object).length === 0;
   }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { RequestSteps } from '../traces/request-steps';
 import type { TraceParent } from '@tinkernetes/component-base';
 
 /** Who sends a request. Source: k8s.io/apiserver/pkg/authentication/user. */
@@ -55,4 +56,6 @@ export interface ApiRequest {
   /** Set when the client asked for an Upgrade (exec, attach, port-forward, proxied WebSockets). */
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
   trace?: TraceParent;
+  /** Set while the request is traced. */
+  readonly steps?: RequestSteps;
 }

@@ -75,9 +75,8 @@ const storageVersions = ({ spec }: Definition): CustomResourceDefinitionVersion[
 function initialStatus(definition: Definition): Definition['status'] {
   const [storage] = storageVersions(definition);
   return {
-    conditions: null as unknown as undefined,
     acceptedNames: { plural: '', kind: '' },
-    storedVersions: storage ? [storage.name] : (null as unknown as undefined),
+    storedVersions: storage ? [storage.name] : undefined,
   };
 }
 

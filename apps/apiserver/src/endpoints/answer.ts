@@ -1,3 +1,4 @@
+import { includeObjectOf } from './table';
 import type { CacheEntry } from '../cacher/cache-entry';
 import { sendBytes } from '../server/respond';
 import type { EndpointContext, ResourceRequest } from './context';
@@ -21,7 +22,7 @@ export function sendEntry(
   const negotiated = negotiateObject(request);
   const bytes = presentObject(request.resource, entry, negotiated, {
     now: context.clock.now(),
-    includeObject: request.query.get('includeObject') ?? 'Metadata',
+    includeObject: negotiated.transform === 'Table' ? includeObjectOf(request.query) : '',
     version: negotiated.transformVersion ?? 'v1',
     noHeaders: false,
   });
@@ -30,6 +31,6 @@ export function sendEntry(
 
 /** Answers with any value (Status, Scale …) in a format that the client takes. */
 export function sendValue(request: ResourceRequest, code: number, value: object): void {
-  const negotiated = negotiate(request.raw.headers.accept, { protobuf: true, scope: 'none' });
+  const negotiated = negotiate(request.raw.headers.accept, { protobuf: true, scope: 'status' });
   sendBytes(request.response, code, negotiated.contentType, serialize(value, negotiated));
 }

@@ -41,7 +41,10 @@ export const apply: Endpoint = async (context, request) => {
     write,
     updateKindOf(request) ?? 'main',
   );
+  const answering = context.clock.now();
   sendEntry(context, request, created ? 201 : 200, entry);
+  request.steps?.mark('apiserver.respond', answering);
+  request.steps?.finish(entry.object);
 };
 
 /** An apply that creates: its resourceVersion says nothing, a uid is of an object that is not there. */

@@ -22,7 +22,10 @@ export const create: Endpoint = async (context, request) => {
   checkNamespace(object.metadata.namespace, request.namespace);
   const write = writeContext(context, request, { operation: 'CREATE', query });
   const { entry } = await storeOf(request).createObject(toStorage(resource, object), write);
+  const answering = context.clock.now();
   sendEntry(context, request, 201, entry);
+  request.steps?.mark('apiserver.respond', answering, { code: 201 });
+  request.steps?.finish(entry.object);
 };
 
 /** An object's own namespace may be left out but not differ from the request's. */

@@ -1,3 +1,4 @@
+import { includeObjectOf } from './table';
 import { apiVersionOf } from '@tinkernetes/api';
 import type { CacheEntry } from '../cacher/cache-entry';
 import { jsonEncoding } from '../registry/generic/stored-codec';
@@ -23,7 +24,7 @@ export const list: Endpoint = async (context, request) => {
   }
   const table = {
     now: context.clock.now(),
-    includeObject: request.query.get('includeObject') ?? 'Metadata',
+    includeObject: negotiated.transform === 'Table' ? includeObjectOf(request.query) : '',
     version: negotiated.transformVersion ?? 'v1',
     noHeaders: false,
   };

@@ -29,10 +29,19 @@ const contentTypes: Readonly<Record<Format, string>> = {
 const listTransforms: readonly string[] = ['Table', 'PartialObjectMetadataList'];
 const objectTransforms: readonly string[] = ['Table', 'PartialObjectMetadata'];
 
+const transformsOf: Readonly<Record<Accepted['scope'], readonly string[]>> = {
+  object: objectTransforms,
+  list: listTransforms,
+  watch: [...objectTransforms, 'PartialObjectMetadataList'],
+  none: [],
+  status: [],
+};
+
 export interface Accepted {
   /** Formats that the kind can be written in. */
   protobuf: boolean;
-  scope: 'object' | 'list' | 'none';
+  /** `status`: the answer is a Status, which is never transformed, whatever was asked for. */
+  scope: 'object' | 'list' | 'watch' | 'none' | 'status';
 }
 
 /** The best of what the client accepts; 406 where nothing fits. Source: k8s.io/apiserver/pkg/endpoints/handlers/negotiation. */
@@ -42,12 +51,11 @@ export function negotiate(accept: string | undefined, allowed: Accepted): Negoti
     const format = formatOf[type];
     if (!format || (format === 'protobuf' && !allowed.protobuf)) continue;
     const as = parameters.get('as');
-    if (as === undefined) return { format, contentType: contentTypes[format] };
+    if (as === undefined || allowed.scope === 'status') return { format, contentType: contentTypes[format] };
     // No protobuf message holds a Table.
     if (format === 'protobuf' && as === 'Table') continue;
     const version = parameters.get('v') ?? '';
-    const transforms =
-      allowed.scope === 'list' ? listTransforms : allowed.scope === 'object' ? objectTransforms : [];
+    const transforms = transformsOf[allowed.scope];
     if (parameters.get('g') !== 'meta.k8s.io' || !transforms.includes(as)) continue;
     if (version !== 'v1' && version !== 'v1beta1') continue;
     return {

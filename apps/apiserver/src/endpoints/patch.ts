@@ -61,7 +61,10 @@ export const patch: Endpoint = async (context, request) => {
     writeContext(context, request, { operation: 'UPDATE', query }),
     updateKindOf(request) ?? 'main',
   );
+  const answering = context.clock.now();
   sendEntry(context, request, 200, entry);
+  request.steps?.mark('apiserver.respond', answering);
+  request.steps?.finish(entry.object);
 };
 
 /** What no longer fits its kind is the patch's fault. */

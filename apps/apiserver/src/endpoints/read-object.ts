@@ -22,11 +22,12 @@ export async function readTypedObject(
   const { codec, fieldValidation } = options;
   const format = bodyFormat(request.raw.headers['content-type']);
   const body = await readBody(request.raw, context.options.maxRequestBodyBytes);
+  const started = context.clock.now();
   const { value, duplicates } = parseBody(body, format, codec.kind);
   checkType(value, options, request.resource.custom);
   const { object, unknown } = codec.decode(value);
   reportStrict([...duplicates.map((d) => `duplicate field "${d}"`), ...unknown], options, request);
-  void fieldValidation;
+  request.steps?.mark('apiserver.decode', started, { format, fieldValidation });
   return object;
 }
 

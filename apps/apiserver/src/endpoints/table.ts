@@ -1,4 +1,5 @@
 import type { CustomResourceColumnDefinition, KubeObject } from '@tinkernetes/api';
+import { badRequest } from '@tinkernetes/apimachinery';
 import { tableColumns, tableRowCells } from '../printers/table';
 import { since } from '../printers/duration';
 import { valuesAtJsonPath } from '../custom-resources/json-path';
@@ -12,6 +13,16 @@ export interface TableOptions {
   version: string;
   /** In a watch only the first Table has columns. */
   noHeaders: boolean;
+}
+
+/** The query's includeObject; throws 400 for what is none. */
+export function includeObjectOf(query: URLSearchParams): string {
+  const value = query.get('includeObject') ?? '';
+  if (value === '') return 'Metadata';
+  if (['None', 'Metadata', 'Object'].includes(value)) return value;
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
 }
 
 /** A meta.k8s.io Table. Source: https://kubernetes.io/docs/reference/using-api/api-concepts/#receiving-resources-as-tables */

@@ -36,7 +36,10 @@ export const update: Endpoint = async (context, request) => {
     writeContext(context, request, { operation: 'UPDATE', query }),
     updateKindOf(request) ?? 'main',
   );
+  const answering = context.clock.now();
   sendEntry(context, request, created ? 201 : 200, entry);
+  request.steps?.mark('apiserver.respond', answering);
+  request.steps?.finish(entry.object);
 };
 
 /** The object's own name has to be the one in the URL. */

@@ -1,3 +1,4 @@
+import { includeObjectOf } from './table';
 import type { CacheEntry } from '../cacher/cache-entry';
 import type { Endpoint, EndpointContext, ResourceRequest } from './context';
 import { storeOf } from './context';
@@ -7,7 +8,7 @@ import { candidatesOf } from './list-page';
 import { listQuery, type ListQuery } from './list-options';
 import { hasProtobuf } from './answer';
 import { negotiate } from './negotiation';
-import { selectionOf } from './selection';
+import { selectionOf, type Selection } from './selection';
 import { WatchFrames } from './watch-frames';
 import { WatchStream } from './watch-stream';
 
@@ -16,13 +17,13 @@ export const watch: Endpoint = async (context, request) => {
   const query = listQuery(request, { watch: true });
   const negotiated = negotiate(request.raw.headers.accept, {
     protobuf: hasProtobuf(request),
-    scope: 'object',
+    scope: 'watch',
   });
-  const selection = selectionOf(request);
+  const selection = negotiated.transform === 'PartialObjectMetadataList' ? nothing : selectionOf(request);
   const start = await startOf(context, request, query);
   const frames = new WatchFrames(request.resource, negotiated, {
     traces: wantsTraces(request),
-    includeObject: request.query.get('includeObject') ?? 'Metadata',
+    includeObject: negotiated.transform === 'Table' ? includeObjectOf(request.query) : '',
     clock: context.clock,
   });
   const stream = new WatchStream(context, request, { frames, selection, query });
@@ -32,6 +33,9 @@ export const watch: Endpoint = async (context, request) => {
   stream.follow(start.revision);
   await stream.done;
 };
+
+/** Upstream lets a watch ask for a list of metadata, and then has nothing to show. */
+const nothing: Selection = { namespace: undefined, name: undefined, selective: true, matches: () => false };
 
 interface WatchStart {
   revision: number;

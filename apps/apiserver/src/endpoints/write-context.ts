@@ -53,6 +53,7 @@ export function writeContext(
     subresource: request.info.subresource,
     fields: { typing: request.resource.typing(), isApply },
     warn: (message) => request.warn(message),
+    measure: request.steps && ((id, work) => request.steps?.measure(id, work) ?? work()),
     mutate: (object, old) => runMutating(context.admission, attributes(operationFor(old), object, old)),
     admit: (object, old) => runValidating(context.admission, attributes(operationFor(old), object, old)),
   };

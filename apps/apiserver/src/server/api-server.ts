@@ -19,10 +19,12 @@ import {
   createAdmissionChain,
   createAuthenticators,
   createAuthorizer,
+  createNonResourceHandlers,
   createSubresourceHandlers,
   strategies,
   writeHooks,
 } from './composition';
+import { SpanCollector } from '../traces/span-collector';
 import { createHandler } from './handler';
 import { startHttpsServer } from './https-server';
 import { createServe } from './serve';
@@ -112,7 +114,13 @@ export async function startServer(
   });
   let port = options.securePort;
   const serverAddress = () => `${options.advertiseAddress}:${port}`;
+  const spans = new SpanCollector();
+  context.tracer.exportTo((steps) => {
+    spans.add(steps);
+    return Promise.resolve();
+  });
   const serve = createServe({
+    spans,
     context: endpoints,
     discovery: {
       table,
@@ -120,6 +128,7 @@ export async function startServer(
         return serverAddress();
       },
     },
+    nonResource: createNonResourceHandlers(deps),
     checks: [
       { name: 'ping', check: () => undefined },
       { name: 'log', check: () => undefined },

@@ -46,10 +46,14 @@ export function attributesOf(
   };
 }
 
-/** Throws the 403 that upstream answers unless the authorizer allows. */
-export async function authorize(authorizer: Authorizer, attributes: AuthorizationAttributes): Promise<void> {
+/** Why it is allowed; throws the 403 that upstream answers unless the authorizer allows. */
+export async function authorize(
+  authorizer: Authorizer,
+  attributes: AuthorizationAttributes,
+): Promise<string> {
   const { decision, reason } = await authorizer.authorize(attributes);
   if (decision !== 'allow') throw forbiddenResponse(attributes, reason);
+  return reason;
 }
 
 /** Source: k8s.io/apiserver/pkg/endpoints/handlers/responsewriters.ForbiddenStatusError. */

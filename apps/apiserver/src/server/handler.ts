@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ApiRequest, Authenticator, UserInfo } from '../contracts';
+import type { ApiRequest, Authenticator, RequestInfo, UserInfo } from '../contracts';
 import type { EndpointContext } from '../endpoints/context';
+import { isSpanReport } from '../traces/handler';
+import { RequestSteps } from '../traces/request-steps';
 import { attributesOf, authenticate, authorize } from './filters';
 import { impersonate } from './impersonation';
 import { parseRequestInfo } from './request-info';
@@ -21,7 +23,17 @@ export interface HandlerOptions {
  * DefaultBuildHandlerChain.
  */
 export function createHandler({ context, authenticators, serve, signal }: HandlerOptions) {
-  const { options, authorizer } = context;
+  const { options, authorizer, clock } = context;
+  const { tracer } = context.context;
+
+  /** A trace begins where an object is created, and goes on where a client says so. */
+  function traced(raw: IncomingMessage, info: RequestInfo): RequestSteps | undefined {
+    if (!info.isResourceRequest || !writeVerbs.has(info.verb)) return undefined;
+    const given = raw.headers['traceparent'];
+    const starts = info.verb === 'create' && !info.subresource && !untraced.has(info.resource);
+    const parent = typeof given === 'string' ? given : starts ? tracer.startTrace() : undefined;
+    return parent === undefined ? undefined : new RequestSteps(parent, clock, tracer);
+  }
   return async function handle(
     raw: IncomingMessage,
     response: ServerResponse,
@@ -37,10 +49,25 @@ export function createHandler({ context, authenticators, serve, signal }: Handle
     const gone = new AbortController();
     response.on('close', () => gone.abort(new Error('the client went away')));
     try {
+      const started = clock.now();
       const sender = await authenticate(raw, authenticators, options.anonymousAuth);
+      const authenticated = clock.now();
       const impersonated = await impersonate(raw, sender, authorizer);
       const user = impersonated ?? sender;
-      await authorize(authorizer, attributesOf(info, user, query));
+      const authorizing = clock.now();
+      const reason = isSpanReport(info, user)
+        ? ''
+        : await authorize(authorizer, attributesOf(info, user, query));
+      const steps = traced(raw, info);
+      if (steps) {
+        steps.mark('apiserver.authentication', started, { authenticators: authenticators.length });
+        steps.mark('apiserver.authentication.result', authenticated, { user: sender.name });
+        steps.mark('apiserver.context', authenticated, {
+          user: user.name,
+          impersonated: impersonated !== undefined,
+        });
+        steps.mark('apiserver.authorization', authorizing, { decision: 'allow', reason });
+      }
       await serve(
         new Request(raw, response, {
           info,
@@ -49,6 +76,7 @@ export function createHandler({ context, authenticators, serve, signal }: Handle
           impersonator: impersonated ? sender : undefined,
           signal: AbortSignal.any([signal, gone.signal]),
           upgrade,
+          steps,
         }),
       );
     } catch (error) {
@@ -58,7 +86,21 @@ export function createHandler({ context, authenticators, serve, signal }: Handle
   };
 }
 
+const writeVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
+/** Heartbeats, records and questions: nobody follows where they lead. */
+const untraced: ReadonlySet<string> = new Set([
+  'events',
+  'leases',
+  'tokenreviews',
+  'subjectaccessreviews',
+  'selfsubjectaccessreviews',
+  'localsubjectaccessreviews',
+  'selfsubjectrulesreviews',
+  'selfsubjectreviews',
+]);
+
 interface RequestParts {
+  steps: RequestSteps | undefined;
   info: ApiRequest['info'];
   query: URLSearchParams;
   user: UserInfo;
@@ -74,6 +116,7 @@ class Request implements ApiRequest {
   readonly impersonator: UserInfo | undefined;
   readonly signal: AbortSignal;
   readonly upgrade: ApiRequest['upgrade'];
+  readonly steps: ApiRequest['steps'];
   trace: ApiRequest['trace'];
   private warnings: Set<string> | undefined;
 
@@ -88,8 +131,8 @@ class Request implements ApiRequest {
     this.impersonator = parts.impersonator;
     this.signal = parts.signal;
     this.upgrade = parts.upgrade;
-    const parent = raw.headers['traceparent'];
-    this.trace = typeof parent === 'string' ? parent : undefined;
+    this.steps = parts.steps;
+    this.trace = parts.steps?.parent;
   }
 
   warn(message: string): void {

@@ -1,10 +1,12 @@
-import type { ApiRequest } from '../contracts';
+import type { ApiRequest, NonResourceHandler } from '../contracts';
 import { dispatch } from '../endpoints/dispatch';
 import type { EndpointContext } from '../endpoints/context';
 import { serveDiscovery, type DiscoveryOptions } from '../discovery/handler';
 import { apiGroups } from '../discovery/documents';
 import { OpenApiDocuments } from '../openapi/handler';
 import type { ResourceTable } from '../registry/generic/resource-table';
+import { serveSpans } from '../traces/handler';
+import type { SpanCollector } from '../traces/span-collector';
 import { serveHealth, type HealthCheck } from './health';
 import { PlainNotFound, sendJson, sendText } from './respond';
 import { versionInfo } from './version';
@@ -39,10 +41,13 @@ export interface ServeOptions {
   context: EndpointContext;
   discovery: DiscoveryOptions;
   checks: readonly HealthCheck[];
+  /** Paths of other parts of the server. */
+  nonResource: readonly NonResourceHandler[];
+  spans: SpanCollector;
 }
 
 /** Everything that is served, by kind of path. */
-export function createServe({ context, discovery, checks }: ServeOptions) {
+export function createServe({ context, discovery, checks, spans, nonResource }: ServeOptions) {
   const openApi = new OpenApiDocuments(context.table);
   return async function serve(request: ApiRequest): Promise<void> {
     if (request.info.isResourceRequest) {
@@ -51,7 +56,9 @@ export function createServe({ context, discovery, checks }: ServeOptions) {
     }
     if (serveDiscovery(discovery, request)) return;
     if (await serveHealth(checks, request)) return;
+    for (const handler of nonResource) if (await handler(request, request.info)) return;
     if (await openApi.serve(request)) return;
+    if (await serveSpans(spans, request, context.options.maxRequestBodyBytes)) return;
     switch (request.info.path.replace(/\/$/, '')) {
       case '/version':
         sendJson(request.response, 200, versionInfo);

@@ -13,6 +13,7 @@ const bindings = { group: '', resource: 'pods/binding' };
 
 /** POST of `pods/{name}/binding` or `bindings`: sets the Pod's node, once. Source: pkg/registry/core/pod/storage.BindingREST. */
 export const binding: Endpoint = async (context, request) => {
+  const started = context.clock.now();
   const query = writeQuery(request, 'CreateOptions');
   const given = (await readTypedObject(context, request, {
     codec: builtInCodec(descriptor),
@@ -23,8 +24,10 @@ export const binding: Endpoint = async (context, request) => {
   if (given.metadata.name !== name) throw badRequest('name in URL does not match name in Binding object');
   checkTarget(given);
   const admitted = await admit(context, request, { given, name, dryRun: query.dryRun });
+  request.steps?.mark('apiserver.binding', started, { node: admitted.target.name ?? '' });
   await bind(context, request, { name, binding: admitted, dryRun: query.dryRun });
   sendValue(request, 201, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+  request.steps?.finish({ kind: 'Pod', metadata: { name, namespace: request.namespace } });
 };
 
 /** Upstream answers these as a plain error, which is a 500. */
@@ -130,7 +133,6 @@ export function bound(
           type: 'PodScheduled',
           status: 'True',
           lastTransitionTime: now,
-          observedGeneration: pod.metadata.generation,
         },
       ],
     },

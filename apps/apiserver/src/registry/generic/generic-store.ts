@@ -194,7 +194,7 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
   private async createOnce(given: KubeObject, context: WriteContext): Promise<Written> {
     const { strategy, hooks, hasStatus } = this.options;
     let object = this.track(undefined, this.withDefaults(given), context);
-    if (context.mutate) object = this.withDefaults(await context.mutate(object, undefined));
+    object = await this.mutated(object, undefined, context);
     const strategyContext = this.strategyContext(context);
     if (hasStatus && !strategy.keepsStatusOnCreate) object = withoutStatus(object, this.options.codec);
     object = strategy.prepareForCreate?.(object, strategyContext) ?? object;
@@ -205,6 +205,7 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
       this.check(object, strategy.validate?.(object, strategyContext) ?? []);
       this.warn(object, undefined, context);
       await context.admit?.(object, undefined);
+      object = this.canonical(object);
       const key = this.keyOf(object.metadata.name, context.namespace);
       if (context.dryRun) return await this.dryRunCreate(key, object);
       return { entry: await this.writeNew(key, object, context), created: true };
@@ -223,7 +224,9 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
   private async writeNew(key: string, object: KubeObject, context: WriteContext): Promise<CacheEntry> {
     const bytes = storedBytes(object);
     const ttlSeconds = this.options.strategy.ttlSeconds?.(object);
-    const stored = await this.runtime.storage.create(key, bytes, { ttlSeconds, trace: context.trace });
+    const { storage } = this.runtime;
+    const write = () => storage.create(key, bytes, { ttlSeconds, trace: context.trace });
+    const stored = await (context.measure?.('apiserver.storage.write', write) ?? write());
     return this.afterWrite(object, stored);
   }
 
@@ -274,13 +277,14 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
     const old = current.object;
     const wanted = await request.change(old);
     if (wanted === old) return { entry: current, created: false };
-    if (kind === 'raw') return await this.write(current, this.track(old, wanted, context), context);
+    if (kind === 'raw')
+      return await this.write(current, this.canonical(this.track(old, wanted, context)), context);
     this.checkVersions(wanted, old, { kind, replaces: request.replaces ?? false });
     const { hooks } = this.options;
     const strategyContext = this.strategyContext(context);
     let object: KubeObject = { ...wanted, metadata: metadataForUpdate(wanted.metadata, old.metadata) };
     object = this.track(old, this.withDefaults(object), context);
-    if (context.mutate) object = this.withDefaults(await context.mutate(object, old));
+    object = await this.mutated(object, old, context);
     object = this.prepare(object, old, kind, strategyContext);
     const begun = kind === 'main' ? await hooks.begin?.(object, old, { dryRun: context.dryRun }) : undefined;
     try {
@@ -429,6 +433,23 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
       item.trace,
       object && withRevision(object, item.modRevision),
     );
+  }
+
+  private async mutated(
+    object: KubeObject,
+    old: KubeObject | undefined,
+    context: WriteContext,
+  ): Promise<KubeObject> {
+    const { mutate, measure } = context;
+    if (!mutate) return object;
+    const work = () => mutate(object, old);
+    return this.withDefaults(await (measure?.('apiserver.admission', work) ?? work()));
+  }
+
+  /** Admission and strategies may have added parts that are not yet in the form in which objects are kept. */
+  private canonical(object: KubeObject): KubeObject {
+    const { codec } = this.options;
+    return codec.schemaName ? codec.decode(object).object : object;
   }
 
   private tracked(info: WriteInfo): WriteInfo & { typing?: FieldTyping } {

@@ -36,23 +36,29 @@ export function metadataForCreate(
   };
 }
 
+const optional = <K extends keyof ObjectMeta>(key: K, value: ObjectMeta[K]): Partial<ObjectMeta> =>
+  value === undefined ? {} : { [key]: value };
+
 /** What an update can't change: identity and deletion state stay as they are. */
 export function metadataForUpdate(meta: ObjectMeta, old: ObjectMeta): ObjectMeta {
   const { name, generateName, namespace: _n, selfLink: _s, uid, resourceVersion: _r, ...rest } = meta;
-  const { generation: _g, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, ...kept } = rest;
+  const {
+    generation: _g,
+    creationTimestamp: _c,
+    deletionTimestamp,
+    deletionGracePeriodSeconds,
+    ...kept
+  } = rest;
   return {
     name,
     ...(generateName === undefined ? undefined : { generateName }),
     ...(old.namespace === undefined ? undefined : { namespace: old.namespace }),
     uid: uid ?? old.uid,
     ...(old.generation === undefined ? undefined : { generation: old.generation }),
-    creationTimestamp: creationTimestamp ?? old.creationTimestamp,
-    ...(old.deletionTimestamp === undefined
-      ? undefined
-      : { deletionTimestamp: deletionTimestamp ?? old.deletionTimestamp }),
-    ...(old.deletionGracePeriodSeconds === undefined
-      ? undefined
-      : { deletionGracePeriodSeconds: deletionGracePeriodSeconds ?? old.deletionGracePeriodSeconds }),
+    creationTimestamp: old.creationTimestamp,
+    // A deletion can't be undone by leaving it out; another value is refused by validation.
+    ...optional('deletionTimestamp', deletionTimestamp ?? old.deletionTimestamp),
+    ...optional('deletionGracePeriodSeconds', deletionGracePeriodSeconds ?? old.deletionGracePeriodSeconds),
     ...kept,
   };
 }

@@ -1,5 +1,5 @@
 import { apiVersionOf, type KubeObject, type ResourceDescriptor } from '@tinkernetes/api';
-import type { TraceParent } from '@tinkernetes/component-base';
+import type { StepId, TraceParent } from '@tinkernetes/component-base';
 import type { FieldTyping } from './field-tracking';
 import type { UserInfo, WriteInfo } from '../../contracts';
 
@@ -16,6 +16,8 @@ export interface WriteContext {
   /** Left out: nobody's fields are tracked (the server's own writes). An apply has done it already. */
   readonly fields?: { readonly typing: FieldTyping; readonly isApply: boolean };
   warn(message: string): void;
+  /** Times a part of the write, while the request is traced. */
+  measure?<T>(id: StepId, work: () => Promise<T>): Promise<T>;
   /** Mutating admission; the object comes back changed. Undefined: the server's own writes, past admission. */
   mutate?(object: KubeObject, old: KubeObject | undefined): Promise<KubeObject>;
   /** Validating admission of the final object. */
