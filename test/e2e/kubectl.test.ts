@@ -22,7 +22,7 @@ afterAll(() => cluster?.stopAndRemove());
 describe.each(['32', '35'] as const)('kubectl 1.%s', (version) => {
   let kubectl: CommandLineClient;
   const namespace = `shows-${version}`;
-  const inNamespace = (...args: string[]) => [...args, '-n', namespace];
+  const inNamespace = (...args: string[]) => ['-n', namespace, ...args];
   const pods = async (selector: string) =>
     (await kubectl.json<List<PodLike>>(inNamespace('get', 'pods', '-l', selector))).items;
 
