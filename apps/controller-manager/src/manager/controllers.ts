@@ -1,5 +1,6 @@
 import { startCsrApprovingController } from '../controllers/certificates/csr-approving-controller';
 import { startCsrSigningController } from '../controllers/certificates/csr-signing-controller';
+import { startClusterRoleAggregationController } from '../controllers/clusterroleaggregation/cluster-role-aggregation-controller';
 import { startCronJobController } from '../controllers/cronjob/cron-job-controller';
 import { startDaemonSetController } from '../controllers/daemonset/daemon-set-controller';
 import { startDeploymentController } from '../controllers/deployment/deployment-controller';
@@ -7,6 +8,7 @@ import { startEndpointsController } from '../controllers/endpoints/endpoints-con
 import { startEndpointSliceController } from '../controllers/endpointslice/endpoint-slice-controller';
 import { startGarbageCollectorController } from '../controllers/garbagecollector/garbage-collector-controller';
 import { startJobController } from '../controllers/job/job-controller';
+import { startEndpointSliceMirroringController } from '../controllers/mirroring/endpoint-slice-mirroring-controller';
 import { startNamespaceController } from '../controllers/namespace/namespace-controller';
 import { startNodeIpamController } from '../controllers/nodeipam/node-ipam-controller';
 import { startNodeLifecycleController } from '../controllers/nodelifecycle/node-lifecycle-controller';
@@ -17,6 +19,9 @@ import { startRootCaCertPublisher } from '../controllers/rootca/root-ca-cert-pub
 import { startServiceAccountController } from '../controllers/serviceaccount/service-account-controller';
 import { startStatefulSetController } from '../controllers/statefulset/stateful-set-controller';
 import { startTaintEvictionController } from '../controllers/tainteviction/taint-eviction-controller';
+import { startVolumeBinderController } from '../controllers/volumebinder/persistent-volume-binder-controller';
+import { startClaimProtectionController } from '../controllers/volumeprotection/persistent-volume-claim-protection-controller';
+import { startVolumeProtectionController } from '../controllers/volumeprotection/persistent-volume-protection-controller';
 import type { ControllerDefinition } from './context';
 
 /** Every controller that upstream's kube-controller-manager has, under its name. One without `start` is not implemented. */
@@ -156,6 +161,7 @@ export const controllers: readonly ControllerDefinition[] = [
     name: 'endpointslice-mirroring-controller',
     watches: ['endpoints', 'endpointslices', 'services'],
     writes: ['endpointslices'],
+    start: startEndpointSliceMirroringController,
   },
   {
     name: 'resourcequota-controller',
@@ -203,6 +209,7 @@ export const controllers: readonly ControllerDefinition[] = [
     serviceAccount: 'persistent-volume-binder',
     watches: ['persistentvolumes', 'persistentvolumeclaims', 'storageclasses'],
     writes: ['persistentvolumes', 'persistentvolumeclaims'],
+    start: startVolumeBinderController,
   },
   {
     name: 'persistentvolume-attach-detach-controller',
@@ -220,18 +227,21 @@ export const controllers: readonly ControllerDefinition[] = [
     name: 'clusterrole-aggregation-controller',
     watches: ['clusterroles'],
     writes: ['clusterroles'],
+    start: startClusterRoleAggregationController,
   },
   {
     name: 'persistentvolumeclaim-protection-controller',
     serviceAccount: 'pvc-protection-controller',
     watches: ['persistentvolumeclaims', 'pods'],
     writes: ['persistentvolumeclaims'],
+    start: startClaimProtectionController,
   },
   {
     name: 'persistentvolume-protection-controller',
     serviceAccount: 'pv-protection-controller',
     watches: ['persistentvolumes'],
     writes: ['persistentvolumes'],
+    start: startVolumeProtectionController,
   },
   {
     name: 'ttl-after-finished-controller',

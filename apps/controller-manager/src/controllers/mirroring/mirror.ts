@@ -1,0 +1,48 @@
+import type { Endpoint, EndpointAddress, Endpoints, EndpointSubset } from '@tinkernetes/api';
+import type { EndpointGroup } from '../endpointslice/plan';
+
+/** Upstream's --mirroring-max-endpoints-per-subset. */
+export const maxEndpointsPerSubset = 1000;
+const skipMirror = 'endpointslice.kubernetes.io/skip-mirror';
+const leaderElection = 'control-plane.alpha.kubernetes.io/leader';
+
+/** Endpoints that somebody else manages slices for, or that are no endpoints at all, are left alone. */
+export function shouldMirror({ metadata }: Endpoints): boolean {
+  const { labels = {}, annotations = {} } = metadata;
+  return labels[skipMirror] !== 'true' && annotations[leaderElection] === undefined;
+}
+
+export type Family = 'IPv4' | 'IPv6';
+
+/** The subsets of one address family as groups of endpoints with the same ports. */
+export function groupsOf(subsets: readonly EndpointSubset[], family: Family): EndpointGroup[] {
+  return subsets.flatMap((subset) => {
+    const endpoints = [
+      ...endpointsOf(subset.addresses, family, true),
+      ...endpointsOf(subset.notReadyAddresses, family, false),
+    ].slice(0, maxEndpointsPerSubset);
+    if (endpoints.length === 0) return [];
+    const ports = (subset.ports ?? []).map(({ name, port, protocol, appProtocol }) => ({
+      name: name ?? '',
+      port,
+      protocol: protocol ?? 'TCP',
+      ...(appProtocol ? { appProtocol } : {}),
+    }));
+    return [{ ports, endpoints }];
+  });
+}
+
+const endpointsOf = (
+  addresses: readonly EndpointAddress[] | undefined,
+  family: Family,
+  ready: boolean,
+): Endpoint[] =>
+  (addresses ?? [])
+    .filter(({ ip }) => (ip.includes(':') ? 'IPv6' : 'IPv4') === family)
+    .map(({ ip, hostname, nodeName, targetRef }) => ({
+      addresses: [ip],
+      conditions: { ready },
+      ...(hostname ? { hostname } : {}),
+      ...(nodeName ? { nodeName } : {}),
+      ...(targetRef ? { targetRef } : {}),
+    }));

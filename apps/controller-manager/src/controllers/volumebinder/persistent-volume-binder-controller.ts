@@ -1,0 +1,322 @@
+import {
+  Nodes,
+  PersistentVolumeClaims,
+  PersistentVolumes,
+  StorageClasses,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type PersistentVolumeStatus,
+  type StorageClass,
+} from '@tinkernetes/api';
+import { isAlreadyExists, isNotFound, keyOf } from '@tinkernetes/apimachinery';
+import { formatTime } from '@tinkernetes/component-base';
+import type { ReconcileResult, Reconciler } from '@tinkernetes/controller';
+import type { ControllerContext, RunnableController } from '../../manager/context';
+import { queueController } from '../../manager/queue-controller';
+import { sameStatus } from '../shared/same-status';
+import { hostPathProvisioner, provisionedBy, provisionVolume } from './host-path-provisioner';
+import { classNameOf, findVolume, isReservedFor, satisfies, waitsForConsumer } from './match';
+
+const bindCompleted = 'pv.kubernetes.io/bind-completed';
+const boundByController = 'pv.kubernetes.io/bound-by-controller';
+const provisionerAnnotation = 'volume.kubernetes.io/storage-provisioner';
+const selectedNode = 'volume.kubernetes.io/selected-node';
+const volumePrefix = 'volume/';
+/** Upstream looks at all claims again at this pace, and repeats what it says about those that wait. */
+const resyncMs = 15_000;
+
+/**
+ * Binds claims to volumes and says why it can't. Watches PersistentVolumes, PersistentVolumeClaims and StorageClasses;
+ * writes the first two. Source: k8s.io/kubernetes/pkg/controller/volume/persistentvolume.
+ */
+export function startVolumeBinderController(context: ControllerContext): RunnableController {
+  const queue = context.queues.create('persistentvolume');
+  const reconciler = new VolumeBinder(context, (key) => queue.add(key));
+  return queueController({ context, queue, reconciler, concurrency: 1 });
+}
+
+class VolumeBinder implements Reconciler {
+  readonly name = 'persistentvolume-binder-controller';
+  private readonly claims;
+  private readonly volumes;
+  private readonly classes;
+  private readonly nodes;
+
+  constructor(
+    private readonly context: ControllerContext,
+    enqueue: (key: string) => void,
+  ) {
+    const { informers } = context;
+    this.claims = informers.for(PersistentVolumeClaims);
+    this.volumes = informers.for(PersistentVolumes);
+    this.classes = informers.for(StorageClasses);
+    this.nodes = informers.for(Nodes);
+    const enqueueVolume = (volume: PersistentVolume) => enqueue(volumePrefix + volume.metadata.name);
+    const enqueuePending = () => {
+      for (const claim of this.claims.lister.list())
+        if (claim.status?.phase !== 'Bound') enqueue(keyOf(claim));
+    };
+    this.claims.addEventHandler({
+      added: (claim) => enqueue(keyOf(claim)),
+      updated: (_, claim) => enqueue(keyOf(claim)),
+      deleted: (claim) => {
+        if (claim.spec.volumeName) enqueue(volumePrefix + claim.spec.volumeName);
+      },
+    });
+    this.volumes.addEventHandler({
+      added: (volume) => {
+        enqueueVolume(volume);
+        enqueuePending();
+      },
+      updated: (before, volume) => {
+        enqueueVolume(volume);
+        if (before.status?.phase !== volume.status?.phase) enqueuePending();
+      },
+      deleted: (volume) => {
+        const { namespace, name } = volume.spec.claimRef ?? {};
+        if (name) enqueue(`${namespace}/${name}`);
+      },
+    });
+    this.classes.addEventHandler({ added: enqueuePending });
+  }
+
+  async reconcile(key: string): Promise<ReconcileResult | void> {
+    if (key.startsWith(volumePrefix)) {
+      const volume = this.volumes.lister.get(key.slice(volumePrefix.length));
+      return volume ? this.syncVolume(volume) : undefined;
+    }
+    const claim = this.claims.lister.getByKey(key);
+    if (!claim) return;
+    if (claim.metadata.annotations?.[bindCompleted]) return this.syncBoundClaim(claim);
+    return this.syncUnboundClaim(claim);
+  }
+
+  private async syncBoundClaim(claim: PersistentVolumeClaim): Promise<void> {
+    const volume = this.volumes.lister.get(claim.spec.volumeName ?? '');
+    if (!volume)
+      return this.loseClaim(
+        claim,
+        'ClaimLost',
+        'Bound claim has lost its PersistentVolume. Data on the volume is lost!',
+      );
+    if (volume.spec.claimRef && !isReservedFor(volume, claim))
+      return this.loseClaim(
+        claim,
+        'ClaimMisbound',
+        'Two claims are bound to the same volume, this one is bound incorrectly',
+      );
+    await this.bind(volume, claim);
+  }
+
+  private async syncUnboundClaim(claim: PersistentVolumeClaim): Promise<ReconcileResult | void> {
+    const storageClass = this.classes.lister.get(classNameOf(claim));
+    if (claim.spec.volumeName) {
+      const volume = this.volumes.lister.get(claim.spec.volumeName);
+      if (volume && (!volume.spec.claimRef || isReservedFor(volume, claim)) && satisfies(volume, claim))
+        return this.bind(volume, claim);
+      if (volume?.spec.claimRef && !isReservedFor(volume, claim))
+        this.say(
+          claim,
+          'Warning',
+          'FailedBinding',
+          `volume "${claim.spec.volumeName}" already bound to a different claim.`,
+        );
+      return this.setPhase(claim, 'Pending');
+    }
+    if (waitsForConsumer(storageClass, claim)) {
+      this.say(
+        claim,
+        'Normal',
+        'WaitForFirstConsumer',
+        'waiting for first consumer to be created before binding',
+      );
+      return this.setPhase(claim, 'Pending');
+    }
+    const node = this.nodes.lister.get(claim.metadata.annotations?.[selectedNode] ?? '');
+    const volume = findVolume(claim, this.volumes.lister.list(), node);
+    if (volume) return this.bind(volume, claim);
+    await this.setPhase(claim, 'Pending');
+    return this.provision(claim, storageClass);
+  }
+
+  private async provision(
+    claim: PersistentVolumeClaim,
+    storageClass: StorageClass | undefined,
+  ): Promise<ReconcileResult | void> {
+    const { client } = this.context;
+    const className = classNameOf(claim);
+    if (!className) {
+      this.say(
+        claim,
+        'Normal',
+        'FailedBinding',
+        'no persistent volumes available for this claim and no storage class is set',
+      );
+      return { requeueAfterMs: resyncMs };
+    }
+    if (!storageClass) {
+      this.say(
+        claim,
+        'Warning',
+        'ProvisioningFailed',
+        `storageclass.storage.k8s.io "${className}" not found`,
+      );
+      return { requeueAfterMs: resyncMs };
+    }
+    const { provisioner } = storageClass;
+    if (provisioner === 'kubernetes.io/no-provisioner') return;
+    if (provisioner === hostPathProvisioner) {
+      const volume = provisionVolume(claim, storageClass);
+      try {
+        await client.for(PersistentVolumes).create(volume, { trace: client.traceOf(claim) });
+        this.say(
+          claim,
+          'Normal',
+          'ProvisioningSucceeded',
+          `Successfully provisioned volume ${volume.metadata.name}`,
+        );
+      } catch (error) {
+        if (!isAlreadyExists(error)) throw error;
+      }
+      return;
+    }
+    if (claim.metadata.annotations?.[provisionerAnnotation] !== provisioner) {
+      await client
+        .for(PersistentVolumeClaims)
+        .patch(
+          claim.metadata.name,
+          { metadata: { annotations: { [provisionerAnnotation]: provisioner } } },
+          { type: 'merge', namespace: claim.metadata.namespace },
+        );
+    }
+    this.say(
+      claim,
+      'Normal',
+      'ExternalProvisioning',
+      `Waiting for a volume to be created either by the external provisioner '${provisioner}' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.`,
+    );
+    return { requeueAfterMs: resyncMs };
+  }
+
+  /** Both sides refer to each other, the volume first: a crash in between is found and finished. */
+  private async bind(volume: PersistentVolume, claim: PersistentVolumeClaim): Promise<void> {
+    const { client } = this.context;
+    const { namespace } = claim.metadata;
+    const trace = client.traceOf(claim);
+    let bound = volume;
+    if (volume.spec.claimRef?.uid !== claim.metadata.uid) {
+      const isOurChoice = !volume.spec.claimRef;
+      bound = await client.for(PersistentVolumes).update(
+        {
+          ...volume,
+          metadata: {
+            ...volume.metadata,
+            annotations: {
+              ...volume.metadata.annotations,
+              ...(isOurChoice ? { [boundByController]: 'yes' } : {}),
+            },
+          },
+          spec: { ...volume.spec, claimRef: referenceTo(claim) },
+        },
+        { trace },
+      );
+    }
+    await this.writeVolumeStatus(bound, { phase: 'Bound' });
+    let current = claim;
+    if (claim.spec.volumeName !== volume.metadata.name || !claim.metadata.annotations?.[bindCompleted]) {
+      const isOurChoice = !claim.spec.volumeName;
+      current = await client.for(PersistentVolumeClaims).update(
+        {
+          ...claim,
+          metadata: {
+            ...claim.metadata,
+            annotations: {
+              ...claim.metadata.annotations,
+              [bindCompleted]: 'yes',
+              ...(isOurChoice ? { [boundByController]: 'yes' } : {}),
+            },
+          },
+          spec: { ...claim.spec, volumeName: volume.metadata.name },
+        },
+        { namespace, trace },
+      );
+    }
+    await this.writeClaimStatus(current, {
+      ...current.status,
+      phase: 'Bound',
+      accessModes: volume.spec.accessModes,
+      capacity: volume.spec.capacity,
+    });
+  }
+
+  private async syncVolume(volume: PersistentVolume): Promise<void> {
+    const { claimRef } = volume.spec;
+    if (!claimRef?.uid) return this.writeVolumeStatus(volume, { phase: 'Available' });
+    const claim = this.claims.lister.get(claimRef.name ?? '', claimRef.namespace);
+    if (claim && claim.metadata.uid === claimRef.uid) return;
+    await this.writeVolumeStatus(volume, { phase: 'Released' });
+    const isOurs = volume.metadata.annotations?.[provisionedBy] === hostPathProvisioner;
+    if (
+      isOurs &&
+      volume.spec.persistentVolumeReclaimPolicy === 'Delete' &&
+      !volume.metadata.deletionTimestamp
+    )
+      await this.context.client.for(PersistentVolumes).delete(volume.metadata.name).catch(ignoreNotFound);
+  }
+
+  private async loseClaim(claim: PersistentVolumeClaim, reason: string, message: string): Promise<void> {
+    if (claim.status?.phase === 'Lost') return;
+    this.say(claim, 'Warning', reason, message);
+    await this.setPhase(claim, 'Lost');
+  }
+
+  private setPhase(claim: PersistentVolumeClaim, phase: 'Pending' | 'Lost'): Promise<void> {
+    return this.writeClaimStatus(claim, { ...claim.status, phase });
+  }
+
+  private async writeClaimStatus(
+    claim: PersistentVolumeClaim,
+    status: NonNullable<PersistentVolumeClaim['status']>,
+  ): Promise<void> {
+    if (sameStatus(claim.status, status)) return;
+    const { namespace } = claim.metadata;
+    await this.context.client
+      .for(PersistentVolumeClaims)
+      .updateStatus({ ...claim, status }, { namespace })
+      .catch(ignoreNotFound);
+  }
+
+  private async writeVolumeStatus(
+    volume: PersistentVolume,
+    { phase }: Pick<PersistentVolumeStatus, 'phase'>,
+  ): Promise<void> {
+    if (volume.status?.phase === phase) return;
+    const lastPhaseTransitionTime = formatTime(this.context.clock.now());
+    await this.context.client
+      .for(PersistentVolumes)
+      .updateStatus({ ...volume, status: { phase, lastPhaseTransitionTime } })
+      .catch(ignoreNotFound);
+  }
+
+  private say(
+    claim: PersistentVolumeClaim,
+    type: 'Normal' | 'Warning',
+    reason: string,
+    message: string,
+  ): void {
+    this.context.recorder.event(claim, type, reason, message);
+  }
+}
+
+const referenceTo = ({ metadata }: PersistentVolumeClaim) => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  namespace: metadata.namespace,
+  name: metadata.name,
+  uid: metadata.uid,
+  resourceVersion: metadata.resourceVersion,
+});
+
+function ignoreNotFound(error: unknown): void {
+  if (!isNotFound(error)) throw error;
+}
