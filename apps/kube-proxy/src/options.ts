@@ -7,8 +7,8 @@ export const flags = {
   'proxy-mode': {
     type: 'string',
     default: 'iptables',
-    choices: ['iptables'],
-    help: 'How Services are carried: the node rewrites addresses',
+    choices: ['iptables', 'userspace'],
+    help: 'iptables: the node rewrites addresses; userspace: TCP connections pass through this process',
   },
   'iptables-min-sync-period': {
     type: 'duration',
@@ -28,6 +28,7 @@ export interface KubeProxyOptions {
   kubeconfig: string;
   nodeName: string;
   vnetEndpoint: string;
+  mode: 'iptables' | 'userspace';
   minSyncPeriodMs: number;
   syncPeriodMs: number;
   healthzAddress?: HostPort;
@@ -48,6 +49,7 @@ export function toOptions(values: FlagValues<typeof flags>): KubeProxyOptions {
     kubeconfig: required('kubeconfig'),
     nodeName: required('hostname-override'),
     vnetEndpoint: required('vnet-endpoint'),
+    mode: values['proxy-mode'] === 'userspace' ? 'userspace' : 'iptables',
     minSyncPeriodMs: values['iptables-min-sync-period'],
     syncPeriodMs: values['iptables-sync-period'],
     healthzAddress: hostPort('healthz-bind-address', values['healthz-bind-address']),

@@ -5,6 +5,7 @@ import { endpointAnnotation, type VnetClient } from '@tinkernetes/vnet';
 import { nodeRoutes } from './rules/node-routes';
 import { RuleTable, serviceIndex, serviceOfSlice } from './rules/rule-table';
 import { SyncRunner } from './sync-runner';
+import { UserspaceProxy } from './userspace/userspace-proxy';
 
 export interface ProxierDeps {
   informers: SharedInformerFactory;
@@ -16,6 +17,7 @@ export interface ProxierDeps {
 }
 export interface ProxierSettings {
   nodeName: string;
+  mode: 'iptables' | 'userspace';
   minSyncPeriodMs: number;
   syncPeriodMs: number;
 }
@@ -31,6 +33,7 @@ export class Proxier {
   private readonly table: RuleTable;
   private readonly runner: SyncRunner;
   private readonly syncDuration;
+  private readonly userspace: UserspaceProxy | undefined;
   private lastSyncedAt: number | undefined;
   private readonly firstSync: Promise<void>;
   private onFirstSync: () => void = () => undefined;
@@ -45,6 +48,7 @@ export class Proxier {
     this.nodes = informers.for(Nodes);
     this.slices.addIndex(serviceIndex, serviceOfSlice);
     this.table = new RuleTable(settings.nodeName);
+    this.userspace = settings.mode === 'userspace' ? new UserspaceProxy(deps) : undefined;
     this.firstSync = new Promise((resolve) => (this.onFirstSync = resolve));
     this.runner = new SyncRunner({
       sync: () => this.sync(),
@@ -109,7 +113,8 @@ export class Proxier {
       this.nodes.lister.get(nodeName),
     );
     const routes = nodeRoutes(this.nodes.lister.list(), nodeName);
-    await Promise.all([vnet.setRules(owner, rules), vnet.setRoutes(owner, routes)]);
+    const written = this.userspace ? await this.userspace.redirect(rules) : rules;
+    await Promise.all([vnet.setRules(owner, written), vnet.setRoutes(owner, routes)]);
     this.lastSyncedAt = clock.monotonic();
     this.syncDuration.observe((this.lastSyncedAt - startedAt) / 1000);
     logger.debug({ rules: rules.length, routes: routes.length }, 'rules written');
