@@ -18,6 +18,12 @@ export const flags = {
     help: 'Certificate for the secure port; without one it speaks plain HTTP',
   },
   'tls-private-key-file': { type: 'string', help: 'Key of --tls-cert-file' },
+  'debug-port': {
+    type: 'number',
+    min: 0,
+    max: 65535,
+    help: 'Port on loopback for /debug/scheduler/… (0: any free one); left out: not served',
+  },
   'leader-elect': { type: 'boolean', default: true, help: 'Take part in leader election before scheduling' },
   'leader-elect-lease-duration': { type: 'duration', default: 15_000, help: 'How long a lease is valid' },
   'leader-elect-renew-deadline': {

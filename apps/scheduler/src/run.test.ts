@@ -29,6 +29,7 @@ describe('scheduler against a real API server', () => {
   let folder: string;
   const stopping = new AbortController();
   let running: Promise<void>;
+  let debugPort: number;
 
   beforeAll(async () => {
     server = await startApiServer({ flags: ['--disable-admission-plugins=ServiceAccount'] });
@@ -37,7 +38,9 @@ describe('scheduler against a real API server', () => {
     const kubeconfig = join(folder, 'kubeconfig');
     // As in a cluster: with the rights that RBAC gives the scheduler, and no more.
     writeFileSync(kubeconfig, kubeconfigText(await server.configFor('system:kube-scheduler')));
-    const options = toOptions(parseFlags(flags, [`--kubeconfig=${kubeconfig}`, '--leader-elect=false']));
+    const options = toOptions(
+      parseFlags(flags, [`--kubeconfig=${kubeconfig}`, '--leader-elect=false', '--debug-port=0']),
+    );
     await new Promise<void>((resolve, reject) => {
       running = run(options, {
         signal: stopping.signal,
@@ -46,7 +49,10 @@ describe('scheduler against a real API server', () => {
         logger: silentLogger,
         metrics: createMetrics(),
         tracer: createStepTracer({ component: 'kube-scheduler' }),
-        ready: () => resolve(),
+        ready: (info) => {
+          debugPort = Number(info?.debugPort);
+          resolve();
+        },
       });
       running.catch(reject);
     });
@@ -144,6 +150,22 @@ describe('scheduler against a real API server', () => {
     const important = await podNamed('important');
     const preempted = items.find(({ reason }) => reason === 'Preempted');
     expect(preempted?.message).toBe(`Preempted by pod ${important.metadata.uid} on node node-1`);
+  });
+
+  it('explains its last attempt for a Pod: why each node was refused', async () => {
+    const url = `http://127.0.0.1:${debugPort}/debug/scheduler`;
+    const show = async (path: string) =>
+      (await fetch(`${url}/${path}`, { headers: { connection: 'close' } })).json() as Promise<unknown>;
+    expect(await show('attempts/default/waiting')).toMatchObject({
+      pod: 'default/waiting',
+      result: 'unschedulable',
+      refusals: [{ node: 'node-1', plugin: 'NodeResourcesFit', reasons: ['Insufficient cpu'] }],
+    });
+    expect(await show('attempts/default/early')).toMatchObject({ result: 'scheduled', node: 'node-1' });
+    expect(await show('queue')).toEqual([
+      { queue: 'unschedulable', pod: 'default/waiting', attempts: expect.any(Number) as number },
+    ]);
+    expect(await show('cache')).toMatchObject([{ node: 'node-1', pods: 2, requested: { cpu: '1500m' } }]);
   });
 
   it('binds within milliseconds of a Pod’s appearance', async () => {

@@ -9,6 +9,7 @@ import { loadConfiguration } from './config/load-configuration';
 import { defaultConfiguration, type SchedulerConfiguration } from './config/types';
 import type { SchedulerOptions } from './options';
 import { createScheduler } from './scheduler/create-scheduler';
+import { serveDebug } from './scheduler/debug-server';
 import { flushSteps } from './scheduler/flush-steps';
 
 export const run: Run<SchedulerOptions> = async (options, context) => {
@@ -21,7 +22,7 @@ export const run: Run<SchedulerOptions> = async (options, context) => {
   const health = await serveEndpoints(options, context);
   try {
     if (!(loaded?.leaderElect ?? flags['leader-elect'])) {
-      await schedule({ configuration, client, context, signal: context.signal });
+      await schedule({ options, configuration, client, context, signal: context.signal });
       return;
     }
     // A candidate that waits for its turn is as ready as it can be.
@@ -40,7 +41,7 @@ export const run: Run<SchedulerOptions> = async (options, context) => {
       leaseDurationMs: loaded?.leaseDurationMs ?? flags['leader-elect-lease-duration'],
       renewDeadlineMs: loaded?.renewDeadlineMs ?? flags['leader-elect-renew-deadline'],
       retryPeriodMs: loaded?.retryPeriodMs ?? flags['leader-elect-retry-period'],
-      lead: (signal) => schedule({ configuration, client, context, signal }),
+      lead: (signal) => schedule({ options, configuration, client, context, signal }),
     });
   } finally {
     await stopFlushing();
@@ -50,6 +51,7 @@ export const run: Run<SchedulerOptions> = async (options, context) => {
 };
 
 interface ScheduleOptions {
+  options: SchedulerOptions;
   configuration: SchedulerConfiguration;
   client: Client;
   context: RunContext;
@@ -57,18 +59,29 @@ interface ScheduleOptions {
 }
 
 /** Schedules until the signal aborts; resolves when nothing is left running. */
-async function schedule({ configuration, client, context, signal }: ScheduleOptions): Promise<void> {
+async function schedule({ options, configuration, client, context, signal }: ScheduleOptions): Promise<void> {
   const { clock, random, logger } = context;
   // Each of many bindings under way listens to it.
   setMaxListeners(0, signal);
   const informers = createSharedInformerFactory({ client, clock, random, logger, signal });
-  const { scheduler, queue } = createScheduler({ configuration, client, informers, context, signal });
+  const { scheduler, queue, cache, attempts } = createScheduler({
+    configuration,
+    client,
+    informers,
+    context,
+    signal,
+  });
   const stop = () => queue.close();
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   informers.start();
   await informers.waitForSync();
-  if (signal === context.signal) context.ready();
+  const debugPort = options.flags['debug-port'];
+  const info =
+    debugPort === undefined
+      ? {}
+      : { debugPort: await serveDebug(debugPort, { attempts, queue, cache }, signal) };
+  if (signal === context.signal) context.ready(info);
   logger.info(
     { profiles: configuration.profiles.map((p) => p.schedulerName) },
     'all caches are filled, scheduling starts',
