@@ -98,7 +98,7 @@ async function serve(process: Process, stream: Duplex, program: readonly string[
 }
 
 export function socketFile(stream: Duplex): OpenFile {
-  const chunks = stream[Symbol.asyncIterator]();
+  const chunks = stream.iterator({ destroyOnReturn: false });
   return new OpenFile({
     path: 'socket:',
     read: async () => {
@@ -126,5 +126,5 @@ async function converse(process: Process, stream: Duplex): Promise<void> {
   })();
   // The peer may end first; what was to be sent then has nowhere to go.
   sending.catch(() => stream.destroy());
-  for await (const chunk of stream) await process.print(chunk as Buffer);
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) await process.print(chunk as Buffer);
 }

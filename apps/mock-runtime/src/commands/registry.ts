@@ -75,6 +75,7 @@ const loaders: Readonly<Record<string, Loader>> = {
   free: async () => (await basics()).free,
   head: async () => (await import('./head')).head,
   hostname: async () => (await basics()).hostname,
+  httpd: async () => (await import('../images/programs/busybox-httpd')).busyboxHttpd,
   id: async () => (await basics()).id,
   ifconfig: async () => (await import('./ip')).ifconfig,
   ip: async () => (await import('./ip')).ip,
@@ -116,7 +117,7 @@ const loaders: Readonly<Record<string, Loader>> = {
 /** busybox and alpine have neither. */
 const onlyOnDebian = new Set(['bash', 'curl', 'jq', 'rg', 'file', 'ip']);
 /** Debian has no such applets. */
-const onlyInBusybox = new Set(['ash', 'nslookup', 'nc', 'wget', 'ifconfig']);
+const onlyInBusybox = new Set(['ash', 'httpd', 'nslookup', 'nc', 'wget', 'ifconfig']);
 
 export function commandNames(kind: 'busybox' | 'debian'): string[] {
   const absent = kind === 'busybox' ? onlyOnDebian : onlyInBusybox;

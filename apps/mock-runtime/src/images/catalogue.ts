@@ -2,7 +2,7 @@ import type { ImageConfig, ImageDefinition } from './image';
 import { defaultConfiguration } from './programs/nginx-config';
 import { rootTree, type ProgramLoader, type RootOptions } from './root-tree';
 import { tagsOf, type TagRules } from './tags';
-import { toolset } from './toolset';
+import { toolset, withCurl } from './toolset';
 
 interface Entry {
   repository: string;
@@ -20,6 +20,17 @@ const loaders = {
   nginx: async () => (await import('./programs/nginx')).nginx,
   kubia: async () => (await import('./programs/kubia')).kubia,
   kubiaUnhealthy: async () => (await import('./programs/kubia')).kubiaUnhealthy,
+  apache: async () => (await import('./programs/busybox-httpd')).apache,
+  perl: async () => (await import('./programs/perl')).perl,
+  redisServer: async () => (await import('./programs/redis')).redisServer,
+  redisCli: async () => (await import('./programs/redis')).redisCli,
+  postgres: async () => (await import('./programs/postgres')).postgres,
+  pgIsReady: async () => (await import('./programs/postgres')).pgIsReady,
+  python: async () => (await import('./programs/script-servers')).python,
+  node: async () => (await import('./programs/script-servers')).nodeJs,
+  agnhost: async () => (await import('./programs/agnhost')).agnhost,
+  curlEntrypoint: async () => (await import('./programs/entrypoint')).curlEntrypoint,
+  entrypoint: async () => (await import('./programs/entrypoint')).entrypoint,
 } satisfies Record<string, ProgramLoader>;
 
 const welcomePage = `<!DOCTYPE html>
@@ -68,7 +79,7 @@ const entries: readonly Entry[] = [
       commands: toolset('debian'),
       programs: {
         '/usr/sbin/nginx': loaders.nginx,
-        '/docker-entrypoint.sh': async () => (await import('./programs/entrypoint')).entrypoint,
+        '/docker-entrypoint.sh': loaders.entrypoint,
       },
       users: { nginx: 101 },
       osRelease: osRelease('Debian GNU/Linux', 'debian', '13'),
@@ -106,6 +117,139 @@ const entries: readonly Entry[] = [
       programs: { '/usr/local/bin/node': loaders.kubiaUnhealthy },
     }),
   },
+  {
+    repository: 'docker.io/library/httpd',
+    tags: { versions: { 2: 4 }, variants: ['alpine', 'bookworm', 'trixie'] },
+    megabytes: 45,
+    config: {
+      cmd: ['httpd-foreground'],
+      env: { PATH: `/usr/local/apache2/bin:${path}` },
+      stopSignal: 'SIGWINCH',
+      workingDir: '/usr/local/apache2',
+      exposedPorts: [80],
+    },
+    root: () => ({
+      commands: toolset('debian'),
+      programs: { '/usr/local/bin/httpd-foreground': loaders.apache },
+      files: { '/usr/local/apache2/htdocs/index.html': '<html><body><h1>It works!</h1></body></html>\n' },
+    }),
+  },
+  {
+    repository: 'docker.io/library/perl',
+    tags: {
+      versions: { 5: 42 },
+      names: ['latest', 'stable', 'slim'],
+      variants: ['slim', 'bookworm', 'trixie'],
+    },
+    megabytes: 350,
+    config: { cmd: ['perl', '-de0'], env: { PATH: path } },
+    root: () => ({ commands: toolset('debian'), programs: { '/usr/local/bin/perl': loaders.perl } }),
+  },
+  {
+    repository: 'docker.io/library/redis',
+    tags: { versions: { 8: 4, 7: 4, 6: 2, 5: 0 }, variants: ['alpine', 'bookworm', 'trixie'] },
+    megabytes: 50,
+    config: {
+      entrypoint: ['docker-entrypoint.sh'],
+      cmd: ['redis-server'],
+      env: { PATH: path },
+      workingDir: '/data',
+      exposedPorts: [6379],
+    },
+    root: () => ({
+      commands: toolset('debian'),
+      users: { redis: 999 },
+      programs: {
+        '/usr/local/bin/redis-server': loaders.redisServer,
+        '/usr/local/bin/redis-cli': loaders.redisCli,
+        '/usr/local/bin/docker-entrypoint.sh': loaders.entrypoint,
+      },
+    }),
+  },
+  {
+    repository: 'docker.io/library/postgres',
+    tags: {
+      versions: { 18: 1, 17: 7, 16: 11, 15: 15, 14: 20, 13: 23 },
+      variants: ['alpine', 'bookworm', 'trixie'],
+    },
+    megabytes: 160,
+    config: {
+      entrypoint: ['docker-entrypoint.sh'],
+      cmd: ['postgres'],
+      env: { PATH: path, PGDATA: '/var/lib/postgresql/18/docker' },
+      stopSignal: 'SIGINT',
+      exposedPorts: [5432],
+    },
+    root: () => ({
+      commands: toolset('debian'),
+      users: { postgres: 999 },
+      programs: {
+        '/usr/local/bin/postgres': loaders.postgres,
+        '/usr/local/bin/pg_isready': loaders.pgIsReady,
+        '/usr/local/bin/docker-entrypoint.sh': loaders.entrypoint,
+      },
+    }),
+  },
+  {
+    repository: 'docker.io/library/python',
+    tags: { versions: { 3: 14 }, variants: ['slim', 'alpine', 'bookworm', 'trixie'] },
+    megabytes: 360,
+    config: { cmd: ['python3'], env: { PATH: path } },
+    root: () => ({
+      commands: toolset('debian'),
+      programs: { '/usr/local/bin/python3': loaders.python, '/usr/local/bin/python': loaders.python },
+    }),
+  },
+  {
+    repository: 'docker.io/library/node',
+    tags: {
+      versions: { 25: 2, 24: 11, 22: 21, 20: 19, 18: 20 },
+      names: ['latest', 'lts', 'current'],
+      variants: ['slim', 'alpine', 'bookworm', 'trixie'],
+    },
+    megabytes: 380,
+    config: { entrypoint: ['docker-entrypoint.sh'], cmd: ['node'], env: { PATH: path } },
+    root: () => ({
+      commands: toolset('debian'),
+      programs: {
+        '/usr/local/bin/node': loaders.node,
+        '/usr/local/bin/docker-entrypoint.sh': loaders.entrypoint,
+      },
+    }),
+  },
+  {
+    repository: 'docker.io/curlimages/curl',
+    tags: { versions: { 8: 17, 7: 88 } },
+    megabytes: 10,
+    config: { entrypoint: ['/entrypoint.sh'], cmd: ['curl'], env: { PATH: path }, user: 'curl_user' },
+    root: () => ({
+      commands: { ...toolset('busybox'), ...withCurl() },
+      users: { curl_user: 100 },
+      programs: { '/entrypoint.sh': loaders.curlEntrypoint },
+    }),
+  },
+  {
+    repository: 'registry.k8s.io/e2e-test-images/agnhost',
+    tags: { versions: { 2: 60 } },
+    megabytes: 52,
+    config: { entrypoint: ['/agnhost'], cmd: ['pause'], env: { PATH: path } },
+    root: () => ({
+      commands: { ...toolset('busybox'), ...withCurl() },
+      programs: { '/agnhost': loaders.agnhost },
+    }),
+  },
+  testImage('busybox', { versions: { 1: 37 } }, { cmd: ['sh'] }),
+  testImage(
+    'nginx',
+    { versions: { 1: 29 } },
+    {
+      entrypoint: ['/docker-entrypoint.sh'],
+      cmd: ['nginx', '-g', 'daemon off;'],
+      stopSignal: 'SIGQUIT',
+      exposedPorts: [80],
+    },
+  ),
+  testImage('httpd', { versions: { 2: 4 } }, { cmd: ['httpd-foreground'], exposedPorts: [80] }),
   shellImage(
     'busybox',
     {
@@ -202,4 +346,27 @@ function shellImage(
 
 function osRelease(name: string, id: string, version: string): string {
   return `NAME="${name}"\nID=${id}\nVERSION_ID="${version}"\nPRETTY_NAME="${name} ${version}"\n`;
+}
+
+/** The copies that Kubernetes' own tests pull (registry.k8s.io/e2e-test-images). */
+function testImage(name: string, tags: TagRules, config: ImageConfig): Entry {
+  const programs: Readonly<Record<string, Readonly<Record<string, ProgramLoader>>>> = {
+    nginx: { '/usr/sbin/nginx': loaders.nginx, '/docker-entrypoint.sh': loaders.entrypoint },
+    httpd: { '/usr/local/bin/httpd-foreground': loaders.apache },
+  };
+  return {
+    repository: `registry.k8s.io/e2e-test-images/${name}`,
+    tags: { ...tags, variants: ['1', '2', '3', '4'] },
+    megabytes: 5,
+    config: { env: { PATH: path }, ...config },
+    root: () => ({
+      commands: toolset('busybox'),
+      programs: programs[name],
+      files: {
+        '/etc/nginx/conf.d/default.conf': defaultConfiguration,
+        '/usr/share/nginx/html/index.html': welcomePage,
+        '/usr/local/apache2/htdocs/index.html': '<html><body><h1>It works!</h1></body></html>\n',
+      },
+    }),
+  };
 }

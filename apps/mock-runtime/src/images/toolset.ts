@@ -16,3 +16,8 @@ function build(kind: 'busybox' | 'debian'): Readonly<Record<string, FsNode>> {
   nodes['/usr/bin/env'] = link('/bin/env');
   return nodes;
 }
+
+/** curl for images that bring it to a busybox. */
+export const withCurl = (): Readonly<Record<string, FsNode>> => ({
+  '/usr/bin/curl': executable(() => loadCommand('curl')),
+});

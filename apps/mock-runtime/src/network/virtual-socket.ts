@@ -68,9 +68,9 @@ export class VirtualSocket extends Duplex {
     const peer = this.peer;
     this.peer = undefined;
     this._read();
+    // As TCP closes: what was sent still arrives; unread input resets the connection.
     if (peer && !peer.destroyed) {
-      const reset = error !== null || !this.writableFinished;
-      if (reset && !peer.readableEnded && error !== null) peer.destroy(new NetError('ECONNRESET', 'read'));
+      if (this.readableLength > 0) peer.destroy(new NetError('ECONNRESET', 'read'));
       else peer.push(null);
     }
     done(error);
