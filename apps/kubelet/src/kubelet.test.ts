@@ -162,4 +162,96 @@ describe('kubelet', () => {
     expect(kubelet.runtime.container('steady-main')?.id).toBe(id);
     expect(kubelet.runtime.calls.filter((c) => c.includes('steady'))).toEqual([]);
   });
+
+  it('is not ready while its runtime is gone, and goes on with the same containers afterwards', async () => {
+    await kubelet.create('survivor');
+    await kubelet.phase('survivor', 'Running');
+    const id = kubelet.runtime.container('survivor-main')?.id;
+    const ready = async () =>
+      (await kubelet.client.for(Nodes).get(nodeName)).status?.conditions?.find((c) => c.type === 'Ready');
+    kubelet.runtime.stop();
+    await eventually(async () => {
+      const condition = await ready();
+      expect(condition?.status).toBe('False');
+      expect(condition?.message).toMatch(/^container runtime is down: /);
+    });
+    await kubelet.runtime.start();
+    await eventually(async () => expect((await ready())?.status).toBe('True'));
+    kubelet.runtime.exit('survivor-main', 1);
+    await eventually(async () => {
+      expect((await kubelet.get('survivor')).status?.containerStatuses?.[0]).toMatchObject({
+        restartCount: 1,
+        ready: true,
+      });
+    });
+    expect(kubelet.runtime.container('survivor-main')?.id).not.toBe(id);
+  });
+
+  it('ends a pod that was active longer than its deadline', async () => {
+    await kubelet.create('late', { activeDeadlineSeconds: 1 });
+    await kubelet.phase('late', 'Running');
+    const pod = await kubelet.phase('late', 'Failed');
+    expect(pod.status).toMatchObject({
+      reason: 'DeadlineExceeded',
+      message: 'Pod was active on the node longer than the specified deadline',
+    });
+    await eventually(() => kubelet.runtime.container('late-main')?.state === 'CONTAINER_EXITED');
+  });
+
+  it.each([
+    [
+      'big',
+      { containers: [{ name: 'c', image: 'busybox', resources: { requests: { cpu: '1k' } } }] },
+      'OutOfcpu',
+    ],
+    ['elsewhere', { nodeSelector: { disk: 'ssd' } }, 'NodeAffinity'],
+    ['windows', { os: { name: 'windows' } }, 'PodOSNotSupported'],
+  ])('refuses the pod "%s" and says why in its status', async (name, spec, reason) => {
+    await kubelet.create(name, spec as never);
+    const pod = await kubelet.phase(name, 'Failed');
+    expect(pod.status?.reason).toBe(reason);
+    expect(pod.status?.message).toMatch(/^(Pod was rejected|Failed to admit pod)/);
+  });
+
+  it('runs hooks: postStart before the container counts as started, preStop before it is stopped', async () => {
+    const commands: string[] = [];
+    kubelet.runtime.exec = (_container, command) => {
+      commands.push(command.join(' '));
+      return { exitCode: 0 };
+    };
+    await kubelet.create('hooked', {
+      containers: [
+        {
+          name: 'hooked-main',
+          image: 'busybox',
+          lifecycle: {
+            postStart: { exec: { command: ['warm', 'up'] } },
+            preStop: { exec: { command: ['say', 'bye'] } },
+          },
+        },
+      ],
+    });
+    await kubelet.phase('hooked', 'Running');
+    expect(commands).toEqual(['warm up']);
+    await kubelet.client.for(Pods).delete('hooked', { namespace: 'default' });
+    await eventually(() => kubelet.runtime.container('hooked-main') === undefined);
+    expect(commands).toEqual(['warm up', 'say bye']);
+  });
+
+  it('kills at once when a pod that is ending is deleted by force', async () => {
+    let release: (code: number) => void = () => undefined;
+    const graces: number[] = [];
+    kubelet.runtime.onStop = (_container, grace) => {
+      graces.push(grace);
+      return grace === 0 ? 137 : new Promise<number>((resolve) => (release = resolve));
+    };
+    await kubelet.create('stubborn', { terminationGracePeriodSeconds: 60 });
+    await kubelet.phase('stubborn', 'Running');
+    await kubelet.client.for(Pods).delete('stubborn', { namespace: 'default' });
+    await eventually(() => graces.length === 1);
+    await kubelet.client.for(Pods).delete('stubborn', { namespace: 'default', gracePeriodSeconds: 0 });
+    await eventually(() => kubelet.runtime.container('stubborn-main') === undefined);
+    expect(graces).toEqual([60, 0]);
+    release(143);
+  });
 });

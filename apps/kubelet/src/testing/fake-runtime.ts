@@ -48,10 +48,10 @@ export class FakeRuntime {
   exec: (container: FakeContainer, command: readonly string[]) => { exitCode: number; stdout?: string } =
     () => ({ exitCode: 0 });
   /** Called when a container is asked to stop; its exit code. */
-  onStop: (container: FakeContainer, graceSeconds: number) => number = () => 143;
+  onStop: (container: FakeContainer, graceSeconds: number) => number | Promise<number> = () => 143;
   networkReady = false;
   podCIDR = '';
-  private readonly server = createCriServer();
+  private server = createCriServer();
   private readonly listeners = new Set<(event: DeepPartial<ContainerEventResponse>) => void>();
   private serial = 0;
   private clock = 0;
@@ -59,13 +59,15 @@ export class FakeRuntime {
   constructor(
     readonly endpoint: string,
     private readonly options: { events: boolean } = { events: true },
-  ) {
+  ) {}
+
+  /** Listens; after `stop` again, with everything that it had. */
+  async start(): Promise<void> {
+    this.server = createCriServer();
     addRuntimeService(this.server, this.runtimeHandlers());
     addImageService(this.server, this.imageHandlers());
-  }
-
-  start(): Promise<void> {
-    return listen(this.server, this.endpoint);
+    await rm(this.endpoint.slice('unix://'.length), { force: true });
+    await listen(this.server, this.endpoint);
   }
 
   stop(): void {
@@ -241,10 +243,14 @@ export class FakeRuntime {
         this.emit(containerId, container.sandboxId, 'CONTAINER_STARTED_EVENT');
         return {};
       },
-      stopContainer: ({ containerId, timeout }) => {
+      stopContainer: async ({ containerId, timeout }) => {
         const container = find(containerId);
         this.calls.push(`StopContainer ${container.config.metadata?.name} ${timeout}`);
-        if (container.state === 'CONTAINER_RUNNING') this.end(container, this.onStop(container, timeout));
+        if (container.state === 'CONTAINER_RUNNING') {
+          const exitCode = await this.onStop(container, timeout);
+          // Another call may have ended it meanwhile.
+          if (find(containerId).state === 'CONTAINER_RUNNING') this.end(container, exitCode);
+        }
         return {};
       },
       removeContainer: async ({ containerId }) => {
