@@ -1,3 +1,8 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { build } from 'esbuild';
 import { realClock, realRandom } from '@tinkernetes/component-base';
 import { eventually, silentLogger } from '@tinkernetes/component-base/testing';
 import { workQueueContract } from '../testing';
@@ -62,13 +67,44 @@ describeWithRedis(`BullMQ work queue${missing ? ` (${missing})` : ''}`, () => {
     await second.close();
   });
 
-  it('tells a worker that stood still that its key is lost, and gives the key to another', async () => {
+  it('gives the key of a process that stands still to another, and tells the first when it goes on', async () => {
+    const script = join(await mkdtemp(join(tmpdir(), 'worker-')), 'worker.cjs');
+    await build({
+      entryPoints: [join(__dirname, 'worker-for-test.ts')],
+      outfile: script,
+      bundle: true,
+      platform: 'node',
+      logLevel: 'silent',
+    });
+    const factory = await create('sigstop');
+    const queue = factory.create('q');
+    queue.add('a');
+    const child = spawn(process.execPath, [script, redis.url, 'sigstop'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    let said = '';
+    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    await eventually(() => expect(said).toBe('took a\n'));
+    child.kill('SIGSTOP');
+    const taken = await queue.get();
+    expect(taken?.key).toBe('a');
+    child.kill('SIGCONT');
+    await eventually(() => expect(said).toBe('took a\nlost\n'));
+    await exited;
+    // The first one's end of the run must not have freed the key under the second.
+    expect(taken?.signal.aborted).toBe(false);
+    taken?.done();
+    await factory.close();
+    await rm(dirname(script), { recursive: true });
+  }, 20_000);
+
+  it('tells a worker at once that its lock is gone', async () => {
     const [slow, other] = await Promise.all([create('lost'), create('lost')]);
     const slowQueue = slow.create('q');
     slowQueue.add('a');
     const held = await slowQueue.get();
     const taking = other.create('q').get();
-    // As SIGSTOP does: nothing of this worker's runs any more, while time and Redis go on.
     await breakLock(redis.url, 'lost');
     await eventually(() => expect(held?.signal.aborted).toBe(true));
     const taken = await taking;
