@@ -8,9 +8,17 @@ export function resolveSchema(
   if (!schema) return undefined;
   const reference = schema.$ref ?? schema.allOf?.[0]?.$ref;
   if (!reference) return schema;
+  const known = resolved.get(schema);
+  if (known) return known;
   const target = schemas[reference.slice(2)];
-  return target ? { ...target, ...schema, $ref: undefined, allOf: undefined } : schema;
+  if (!target) return schema;
+  const merged = { ...target, ...schema, $ref: undefined, allOf: undefined };
+  resolved.set(schema, merged);
+  return merged;
 }
+
+/** Schemas never change, and field ownership resolves the same few for every field of every write. */
+const resolved = new WeakMap<OpenAPISchema, OpenAPISchema>();
 
 /** The schema of a member: a property, or a value of a map; undefined where the schema knows no such member. */
 export function memberSchema(

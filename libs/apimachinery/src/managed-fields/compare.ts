@@ -21,7 +21,7 @@ const isHollow = (value: unknown): boolean =>
 
 /** Source: structured-merge-diff typed.Compare. */
 export function compare(before: unknown, after: unknown, type: Typed): Comparison {
-  if (before === undefined && after === undefined) return nothing;
+  if (before === after) return nothing;
   const typing = typingOf(type, after ?? before);
   if (typing === 'leaf' || (isHollow(before) && isHollow(after))) return compareLeaves(before, after);
   const inner =
