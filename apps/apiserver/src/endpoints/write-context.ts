@@ -1,6 +1,7 @@
 import { apiVersionOf, type KubeObject } from '@tinkernetes/api';
 import type { AdmissionAttributes, AdmissionOperation } from '../contracts';
 import type { WriteContext } from '../registry/generic/write-context';
+import { objectInVersion } from './presenter';
 import { runMutating, runValidating } from './admission-chain';
 import type { EndpointContext, ResourceRequest } from './context';
 import type { WriteQuery } from './write-options';
@@ -12,6 +13,12 @@ export interface WriteContextOptions {
   /** Kind that admission sees, where it is not the resource's own (Scale, Eviction …). */
   kind?: string;
   isApply?: boolean;
+}
+
+/** For resources with several versions: what is stored as the request's version shows it. */
+function inVersionOf({ resource }: ResourceRequest): ((object: KubeObject) => KubeObject) | undefined {
+  if (!resource.toStorage) return undefined;
+  return (object) => objectInVersion(resource, object);
 }
 
 /** Ties a request to the store's write: who, dry run, admission. */
@@ -51,7 +58,7 @@ export function writeContext(
     trace: request.trace,
     apiVersion: apiVersionOf(descriptor),
     subresource: request.info.subresource,
-    fields: { typing: request.resource.typing(), isApply },
+    fields: { typing: request.resource.typing(), isApply, inVersion: inVersionOf(request) },
     warn: (message) => request.warn(message),
     measure: request.steps && ((id, work) => request.steps?.measure(id, work) ?? work()),
     mutate: (object, old) => runMutating(context.admission, attributes(operationFor(old), object, old)),

@@ -46,8 +46,6 @@ export function createHandler({ context, authenticators, serve, signal }: Handle
     const info = parseRequestInfo(raw.method ?? 'GET', path, query);
     response.setHeader('Audit-Id', context.context.random.uid());
     response.setHeader('Cache-Control', 'no-cache, private');
-    const gone = new AbortController();
-    response.on('close', () => gone.abort(new Error('the client went away')));
     try {
       const started = clock.now();
       const sender = await authenticate(raw, authenticators, options.anonymousAuth);
@@ -74,7 +72,7 @@ export function createHandler({ context, authenticators, serve, signal }: Handle
           query,
           user,
           impersonator: impersonated ? sender : undefined,
-          signal: AbortSignal.any([signal, gone.signal]),
+          stopped: signal,
           upgrade,
           steps,
         }),
@@ -105,7 +103,8 @@ interface RequestParts {
   query: URLSearchParams;
   user: UserInfo;
   impersonator: UserInfo | undefined;
-  signal: AbortSignal;
+  /** Aborted when the server stops. */
+  stopped: AbortSignal;
   upgrade: ApiRequest['upgrade'];
 }
 
@@ -114,10 +113,11 @@ class Request implements ApiRequest {
   readonly query: URLSearchParams;
   readonly user: UserInfo;
   readonly impersonator: UserInfo | undefined;
-  readonly signal: AbortSignal;
   readonly upgrade: ApiRequest['upgrade'];
   readonly steps: ApiRequest['steps'];
   trace: ApiRequest['trace'];
+  private readonly stopped: AbortSignal;
+  private ended: AbortSignal | undefined;
   private warnings: Set<string> | undefined;
 
   constructor(
@@ -129,10 +129,18 @@ class Request implements ApiRequest {
     this.query = parts.query;
     this.user = parts.user;
     this.impersonator = parts.impersonator;
-    this.signal = parts.signal;
+    this.stopped = parts.stopped;
     this.upgrade = parts.upgrade;
     this.steps = parts.steps;
     this.trace = parts.steps?.parent;
+  }
+
+  /** Made when somebody asks: most requests are over before anybody would. */
+  get signal(): AbortSignal {
+    if (this.ended) return this.ended;
+    const gone = new AbortController();
+    this.response.on('close', () => gone.abort(new Error('the client went away')));
+    return (this.ended = AbortSignal.any([this.stopped, gone.signal]));
   }
 
   warn(message: string): void {

@@ -9,7 +9,7 @@ import {
 import type { Strategy, WriteHooks } from '../../contracts';
 import { builtInCodec } from '../../codec/object-codec';
 import type { ObjectCodec } from '../../codec/object-codec';
-import { conversions } from './conversions';
+import { conversions, type Conversion } from './conversions';
 import type { FieldTyping } from './field-tracking';
 import { GenericStore, type StoreRuntime } from './generic-store';
 import type { ServedResource, ServedSubresource } from './served-resource';
@@ -63,6 +63,7 @@ export function createBuiltInResources({ runtime, strategies, hooks }: BuiltInOp
         hooks: hooks.get(key) ?? {},
         custom: false,
         store: stored ? store : undefined,
+        toStorage: converterTo(conversions.get(key)),
       });
     }
   }
@@ -77,6 +78,13 @@ function builtInTyping(codec: ObjectCodec): () => FieldTyping {
       schemaName: codec.schemaName ?? '',
       empty: codec.decode({}).object,
     });
+}
+
+/** Into the version that is stored, in its canonical form; undefined where there is only one version. */
+function converterTo(conversion: Conversion | undefined): ServedResource['toStorage'] {
+  if (!conversion) return undefined;
+  const apiVersion = apiVersionOf(conversion.storageVersion);
+  return (object) => conversion.convert(object, apiVersion);
 }
 
 interface NewStore {
@@ -131,6 +139,3 @@ export function splitGroupVersion(groupVersion: string): [string, string] {
   const slash = groupVersion.indexOf('/');
   return slash < 0 ? ['', groupVersion] : [groupVersion.slice(0, slash), groupVersion.slice(slash + 1)];
 }
-
-export const sameVersion = (a: ResourceDescriptor, object: KubeObject): boolean =>
-  apiVersionOf(a) === object.apiVersion;

@@ -38,7 +38,10 @@ export function trackManagedFields(
   now: number,
 ): KubeObject {
   if (!context.fields || context.fields.isApply) return next;
-  const { typing } = context.fields;
-  const isCreate = live === undefined;
-  return trackUpdate(live ?? typing.empty, next, { ...fieldManagement(typing, context, now), isCreate });
+  const { typing, inVersion } = context.fields;
+  const options = { ...fieldManagement(typing, context, now), isCreate: live === undefined };
+  if (!inVersion) return trackUpdate(live ?? typing.empty, next, options);
+  // Fields are owned by the names that they have in the request's version.
+  const tracked = trackUpdate(live ? inVersion(live) : typing.empty, inVersion(next), options);
+  return { ...next, metadata: { ...next.metadata, managedFields: tracked.metadata.managedFields } };
 }

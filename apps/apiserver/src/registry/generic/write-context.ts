@@ -14,7 +14,11 @@ export interface WriteContext {
   readonly apiVersion: string;
   readonly subresource: string;
   /** Left out: nobody's fields are tracked (the server's own writes). An apply has done it already. */
-  readonly fields?: { readonly typing: FieldTyping; readonly isApply: boolean };
+  readonly fields?: {
+    readonly typing: FieldTyping;
+    readonly isApply: boolean;
+    inVersion?(object: KubeObject): KubeObject;
+  };
   warn(message: string): void;
   /** Times a part of the write, while the request is traced. */
   measure?<T>(id: StepId, work: () => Promise<T>): Promise<T>;
