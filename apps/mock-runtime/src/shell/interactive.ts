@@ -10,13 +10,18 @@ const unfinished = /unexpected EOF|got EOF|unexpected end of (?:file|input)|unte
 export async function interact(shell: Interpreter): Promise<number> {
   const { process, state } = shell;
   // Ctrl-C ends what runs in the foreground and never the shell.
-  process.onSignal('SIGINT', () => void process.stderr.write(prompt(shell)));
+  let atPrompt = false;
+  process.onSignal('SIGINT', () => {
+    if (atPrompt) void process.stderr.write(prompt(shell));
+  });
   process.onSignal('SIGQUIT', () => undefined);
   process.onSignal('SIGTERM', () => undefined);
   let pending = '';
   for (;;) {
     await process.complain(pending === '' ? prompt(shell) : '> ');
+    atPrompt = true;
     const line = await process.stdin.readLine(process.signal);
+    atPrompt = false;
     if (line === undefined) {
       await process.complain(state.dialect === 'bash' ? 'exit\n' : '\n');
       return shell.runExitTrap(state.status);
