@@ -243,7 +243,7 @@ describe('kubelet', () => {
     const graces: number[] = [];
     kubelet.runtime.onStop = (_container, grace) => {
       graces.push(grace);
-      return grace === 0 ? 137 : new Promise<number>((resolve) => (release = resolve));
+      return grace === 1 ? 137 : new Promise<number>((resolve) => (release = resolve));
     };
     await kubelet.create('stubborn', { terminationGracePeriodSeconds: 60 });
     await kubelet.phase('stubborn', 'Running');
@@ -251,7 +251,7 @@ describe('kubelet', () => {
     await eventually(() => graces.length === 1);
     await kubelet.client.for(Pods).delete('stubborn', { namespace: 'default', gracePeriodSeconds: 0 });
     await eventually(() => kubelet.runtime.container('stubborn-main') === undefined);
-    expect(graces).toEqual([60, 0]);
+    expect(graces).toEqual([60, 1]);
     release(143);
   });
 });

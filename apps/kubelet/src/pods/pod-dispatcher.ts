@@ -81,9 +81,8 @@ export class PodDispatcher {
     const uid = uidOf(pod);
     this.byUID.delete(uid);
     if (workers.forget(uid)) this.release(pod);
-    // Deleted by force: the containers still have to end.
-    else
-      workers.kill(withDeletion(pod), { gracePeriodSeconds: pod.metadata.deletionGracePeriodSeconds ?? 0 });
+    // Deleted by force: the containers still have to end, and nobody waits for them any more.
+    else workers.kill(withDeletion(pod), { gracePeriodSeconds: 0 });
   }
 
   /** The complete set of static Pods of one source. */

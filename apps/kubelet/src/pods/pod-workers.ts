@@ -138,12 +138,14 @@ export class PodWorkers {
 
   private end(worker: Worker, request: KillRequest): void {
     const { kill } = worker;
+    // Even a Pod that is deleted by force gets a moment.
+    const wanted =
+      request.gracePeriodSeconds === undefined ? undefined : Math.max(1, request.gracePeriodSeconds);
     const shorter =
-      request.gracePeriodSeconds !== undefined &&
-      (kill.gracePeriodSeconds === undefined || request.gracePeriodSeconds < kill.gracePeriodSeconds);
+      wanted !== undefined && (kill.gracePeriodSeconds === undefined || wanted < kill.gracePeriodSeconds);
     worker.kill = {
       verdict: kill.verdict ?? request.verdict,
-      gracePeriodSeconds: shorter ? request.gracePeriodSeconds : kill.gracePeriodSeconds,
+      gracePeriodSeconds: shorter ? wanted : kill.gracePeriodSeconds,
     };
     if (worker.state === 'syncing') worker.state = 'terminating';
     else if (shorter) worker.termination?.abort(new Error('a shorter grace period was asked for'));
