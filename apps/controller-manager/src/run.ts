@@ -1,14 +1,27 @@
 import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
+import type { KubeObject } from '@tinkernetes/api';
 import { createClient, loadKubeconfig, type Client, type ClientConfig } from '@tinkernetes/client';
-import { serveHealth, type HealthServer, type Run, type RunContext } from '@tinkernetes/component-base';
 import {
+  serveHealth,
+  type Clock,
+  type HealthServer,
+  type Run,
+  type RunContext,
+} from '@tinkernetes/component-base';
+import {
+  createCacheBarrier,
   createEventRecorder,
   runLeaderElection,
   trackWrites,
+  type CaughtUp,
   type EventRecorder,
 } from '@tinkernetes/controller';
-import { createSharedInformerFactory } from '@tinkernetes/informers';
+import {
+  createSharedInformerFactory,
+  type SharedInformer,
+  type SharedInformerFactory,
+} from '@tinkernetes/informers';
 import {
   createBullWorkQueues,
   createInProcessWorkQueues,
@@ -54,6 +67,28 @@ export const run: Run<ControllerManagerOptions> = async (options, context) => {
     await health?.stopped;
   }
 };
+
+/** The shared factory, which remembers what one controller asks it for: its own writes are waited for in those caches. */
+function recordInformers(shared: SharedInformerFactory): {
+  factory: SharedInformerFactory;
+  barrier(clock: Clock): CaughtUp;
+} {
+  const used = new Set<SharedInformer<KubeObject>>();
+  let barrier: CaughtUp | undefined;
+  return {
+    factory: {
+      for(descriptor, options) {
+        const informer = shared.for(descriptor, options);
+        used.add(informer as unknown as SharedInformer<KubeObject>);
+        return informer;
+      },
+      start: () => shared.start(),
+      waitForSync: () => shared.waitForSync(),
+      stopped: () => shared.stopped(),
+    },
+    barrier: (clock) => (barrier ??= createCacheBarrier([...used], clock)),
+  };
+}
 
 /** `/healthz`, `/livez`, `/readyz` and `/metrics`; a replica that waits to lead is healthy too. */
 async function startHealthServer(
@@ -106,8 +141,10 @@ async function runControllers({
     if (own !== client) owned.push(own);
     const recorder = createEventRecorder({ client: own, component: account, clock, logger, signal });
     recorders.push(recorder);
+    const caches = recordInformers(informers);
     const controller = definition.start?.({
-      informers,
+      informers: caches.factory,
+      caughtUp: (wrote, ended) => caches.barrier(clock)(wrote, ended),
       client: trackWrites(own),
       recorder,
       queues,

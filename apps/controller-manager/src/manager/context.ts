@@ -1,6 +1,6 @@
 import type { Client } from '@tinkernetes/client';
 import type { Clock, Logger, Metrics, Random, StepTracer } from '@tinkernetes/component-base';
-import type { EventRecorder } from '@tinkernetes/controller';
+import type { CaughtUp, EventRecorder } from '@tinkernetes/controller';
 import type { SharedInformerFactory } from '@tinkernetes/informers';
 import type { WorkQueueFactory } from '@tinkernetes/workqueue';
 import type { ControllerManagerFlags } from '../options';
@@ -9,6 +9,8 @@ import type { ControllerManagerFlags } from '../options';
 export interface ControllerContext {
   /** One cache per resource, shared by all controllers. */
   readonly informers: SharedInformerFactory;
+  /** Waits until the caches that this controller asked for show what a key's last run wrote. */
+  readonly caughtUp: CaughtUp;
   /** Writes under the controller's own identity. */
   readonly client: Client;
   readonly recorder: EventRecorder;

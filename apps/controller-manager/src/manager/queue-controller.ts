@@ -17,6 +17,9 @@ export function queueController({
   concurrency,
 }: QueueControllerOptions): RunnableController {
   return {
-    run: () => runWorkers({ queue, reconciler, concurrency, logger: context.logger, signal: context.signal }),
+    run: () => {
+      const { logger, signal, caughtUp } = context;
+      return runWorkers({ queue, reconciler, concurrency, logger, signal, caughtUp });
+    },
   };
 }
