@@ -16,7 +16,7 @@ it.each(['32', '35'] as const)(
     const helm = new CommandLineClient('helm', version, cluster.kubeconfig);
     const kubectl = new CommandLineClient('kubectl', '35', cluster.kubeconfig);
     const release = `shop-${version}`;
-    const page = () => kubectl.run(['exec', `deploy/${release}`, '--', 'wget', '-qO-', `http://${release}`]);
+    const page = () => kubectl.run(['exec', `deploy/${release}`, '--', 'curl', '-s', `http://${release}`]);
 
     await helm.run(['install', release, chart, '--wait', '--timeout=60s']);
     expect((await page()).trim()).toBe('hello');
