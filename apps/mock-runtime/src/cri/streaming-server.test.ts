@@ -86,7 +86,7 @@ describe('exec, attach and port-forward', () => {
     await eventually(async () => expect((await node.sh(pod, 'ps')).output).toContain('sleep 1000'));
     client.send('stdin', '\x03');
     client.send('stdin', 'echo back\r');
-    await client.shows('stdout', /\r\nback\r\n/);
+    await client.shows('stdout', /# back\r\n/);
     client.send('stdin', 'exit 4\r');
     await client.shows('error', /"message":"4"/);
   });
