@@ -2,16 +2,27 @@ import { UsageError } from '@tinkernetes/component-base';
 import { RuleResolver } from '../authorization';
 import { escalationGuard } from '../authorization/escalation/escalation-guard';
 import type { AdmissionPlugin, Authorizer, CreateAdmissionChain, ServerDependencies } from '../contracts';
+import { alwaysAdmit, alwaysDeny } from './always';
+import { alwaysPullImages } from './always-pull-images';
 import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates';
 import { defaultIngressClass } from './default-ingress-class';
 import { defaultStorageClass } from './default-storage-class';
 import { defaultTolerationSeconds } from './default-toleration-seconds';
+import { denyServiceExternalIPs } from './deny-service-external-ips';
 import { limitRanger } from './limit-ranger';
+import { namespaceAutoProvision, namespaceExists } from './namespace-auto-provision';
 import { namespaceLifecycle } from './namespace-lifecycle';
 import { nodeRestrictionPlugin } from './node-restriction';
+import { ownerReferencesPermissionEnforcement } from './owner-references-permission-enforcement';
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize';
 import { mutatingAdmissionPolicy } from './policies/mutating-admission-policy';
 import { validatingAdmissionPolicy } from './policies/validating-admission-policy';
+import {
+  extendedResourceToleration,
+  limitPodHardAntiAffinityTopology,
+  podNodeSelector,
+  podTopologyLabels,
+} from './pod-placement';
 import { podSecurity } from './pod-security';
 import { priority } from './priority';
 import { resourceQuota } from './resource-quota';
@@ -45,27 +56,40 @@ const off = (name: string, create: Registration['create']): Registration => ({
 
 /** All plugins in the order in which they run. Source: k8s.io/kubernetes/pkg/kubeapiserver/options.AllOrderedPlugins. */
 export const plugins: readonly Registration[] = [
+  off('AlwaysAdmit', () => alwaysAdmit),
+  off('NamespaceAutoProvision', ({ stores }) => namespaceAutoProvision(stores)),
   on('NamespaceLifecycle', ({ stores }) => namespaceLifecycle(stores)),
+  off('NamespaceExists', ({ stores }) => namespaceExists(stores)),
+  off('LimitPodHardAntiAffinityTopology', () => limitPodHardAntiAffinityTopology),
   on('LimitRanger', ({ stores }) => limitRanger(stores)),
   on('ServiceAccount', ({ stores, context }) => serviceAccount(stores, context)),
   off('NodeRestriction', ({ stores }) => nodeRestrictionPlugin(stores)),
   on('TaintNodesByCondition', () => taintNodesByCondition),
+  off('AlwaysPullImages', () => alwaysPullImages),
   on('PodSecurity', ({ stores }) => podSecurity(stores)),
+  off('PodNodeSelector', ({ stores }) => podNodeSelector(stores)),
   on('Priority', ({ stores }) => priority(stores)),
   on('DefaultTolerationSeconds', () => defaultTolerationSeconds),
+  off('ExtendedResourceToleration', () => extendedResourceToleration),
   on('DefaultStorageClass', ({ stores }) => defaultStorageClass(stores)),
   on('StorageObjectInUseProtection', () => storageObjectInUseProtection),
+  off('OwnerReferencesPermissionEnforcement', ({ stores, authorizer }) =>
+    ownerReferencesPermissionEnforcement(stores, authorizer),
+  ),
   on('PersistentVolumeClaimResize', ({ stores }) => persistentVolumeClaimResize(stores)),
   on('RuntimeClass', ({ stores }) => runtimeClass(stores)),
   on('CertificateApproval', ({ authorizer }) => certificateApproval(authorizer)),
   on('CertificateSigning', ({ authorizer }) => certificateSigning(authorizer)),
   on('CertificateSubjectRestriction', () => certificateSubjectRestriction),
   on('DefaultIngressClass', ({ stores }) => defaultIngressClass(stores)),
+  off('DenyServiceExternalIPs', () => denyServiceExternalIPs),
+  on('PodTopologyLabels', ({ stores }) => podTopologyLabels(stores)),
   on('MutatingAdmissionPolicy', ({ stores, authorizer }) => mutatingAdmissionPolicy(stores, authorizer)),
   on('MutatingAdmissionWebhook', (deps) => mutatingWebhook(deps)),
   on('ValidatingAdmissionPolicy', ({ stores, authorizer }) => validatingAdmissionPolicy(stores, authorizer)),
   on('ValidatingAdmissionWebhook', (deps) => validatingWebhook(deps)),
   on('ResourceQuota', ({ stores }) => resourceQuota(stores)),
+  off('AlwaysDeny', () => alwaysDeny),
 ];
 
 /** The plugins that are on by default or by flag, less those that are switched off. */

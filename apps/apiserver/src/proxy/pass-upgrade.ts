@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { badRequest } from '@tinkernetes/apimachinery';
-import { proxyUpgrade, type UpgradeTarget } from '@tinkernetes/streaming';
+import type { UpgradeTarget } from '@tinkernetes/streaming';
 import type { ApiRequest } from '../contracts';
 import { withoutCredentials } from './forwarded-headers';
 
@@ -10,6 +10,8 @@ export async function passUpgrade(
   target: UpgradeTarget,
 ): Promise<void> {
   if (!upgrade) throw badRequest('Upgrade request required');
+  // Loaded with the first exec or port-forward.
+  const { proxyUpgrade } = await import('@tinkernetes/streaming');
   // From here on the connection is not HTTP: the answer object has no more say.
   response.detachSocket(upgrade.socket as Socket);
   await proxyUpgrade(

@@ -1,11 +1,12 @@
 import type { PolicyRule, SelfSubjectRulesReview } from '@tinkernetes/api';
 import { badRequest } from '@tinkernetes/apimachinery';
 import { RuleResolver } from '../authorization';
+import { nodeNameOf } from '../authorization/node/node-identity';
 import type { HandlerDependencies, SubresourceHandler } from '../contracts';
 
 /**
- * What I may do in a namespace, as RBAC has it; other authorizers can't list their rules, so the answer says that it
- * may be incomplete. Source: k8s.io/kubernetes/pkg/registry/authorization/selfsubjectrulesreview.
+ * What I may do in a namespace, as RBAC has it; the Node authorizer can't list its rules, so the answer to a
+ * kubelet says that it is incomplete. Source: k8s.io/kubernetes/pkg/registry/authorization/selfsubjectrulesreview.
  */
 export function createSelfSubjectRulesReview({
   io,
@@ -25,8 +26,9 @@ export function createSelfSubjectRulesReview({
         else errors.push(resolved.error);
       }
     }
-    const unknown = options.authorizationModes.filter((mode) => mode === 'Node');
-    if (unknown.length > 0) errors.push('node authorizer does not support user rule resolution');
+    if (options.authorizationModes.includes('Node') && nodeNameOf(request.user) !== undefined) {
+      errors.push('node authorizer does not support user rule resolution');
+    }
     io.respond(request, 201, {
       ...review,
       status: {

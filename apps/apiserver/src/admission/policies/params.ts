@@ -1,7 +1,7 @@
-import { CustomResourceDefinitions, loadDiscovery } from '@tinkernetes/api';
 import type { KubeObject, ParamKind, ParamRef } from '@tinkernetes/api';
 import { selectorOf } from '@tinkernetes/apimachinery';
-import type { AdmissionAttributes, ResourceStore, StoreRegistry } from '../../contracts';
+import type { AdmissionAttributes, StoreRegistry } from '../../contracts';
+import { storeOfKind } from '../store-of-kind';
 
 /** A binding that can't be used as it is. */
 export class BindingConfigurationError extends Error {
@@ -38,22 +38,4 @@ export function paramsOf(
   throw new BindingConfigurationError(
     'no params found for policy binding with `Deny` parameterNotFoundAction',
   );
-}
-
-function storeOfKind(
-  stores: StoreRegistry,
-  { apiVersion = '', kind = '' }: ParamKind,
-): ResourceStore | undefined {
-  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
-  const builtIn = Object.values(loadDiscovery())
-    .filter((document) => document.groupVersion === apiVersion)
-    .flatMap((document) => document.resources ?? [])
-    .find((resource) => resource.kind === kind && !resource.name.includes('/'));
-  const plural =
-    builtIn?.name ??
-    stores
-      .for(CustomResourceDefinitions)
-      .list()
-      .find(({ spec }) => spec.group === group && spec.names.kind === kind)?.spec.names.plural;
-  return plural === undefined ? undefined : stores.find(group, plural);
 }
