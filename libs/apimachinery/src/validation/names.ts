@@ -6,7 +6,8 @@ export type NameCheck = (value: string) => readonly string[];
 
 const byteLength = (text: string): number => Buffer.byteLength(text, 'utf8');
 
-export const maxLengthMessage = (length: number): string => `must be no more than ${length} bytes`;
+export const maxLengthMessage = (length: number, unit = 'bytes'): string =>
+  `must be no more than ${length} ${unit}`;
 export const emptyMessage = 'must be non-empty';
 export const inclusiveRangeMessage = (low: number, high: number): string =>
   `must be between ${low} and ${high}, inclusive`;
@@ -28,21 +29,24 @@ const anchored = (pattern: string): RegExp => new RegExp(`^(?:${pattern})$`);
 
 interface PatternRule {
   max: number;
+  /** Names of objects count characters, the others bytes. */
+  unit?: 'bytes' | 'characters';
   pattern: string;
   message: string;
   examples: string[];
 }
-function patternCheck({ max, pattern, message, examples }: PatternRule): NameCheck {
+function patternCheck({ max, unit, pattern, message, examples }: PatternRule): NameCheck {
   const expression = anchored(pattern);
   const mismatch = regexMessage(message, pattern, ...examples);
   return (value) => [
-    ...(byteLength(value) > max ? [maxLengthMessage(max)] : []),
+    ...(byteLength(value) > max ? [maxLengthMessage(max, unit)] : []),
     ...(expression.test(value) ? [] : [mismatch]),
   ];
 }
 
 export const isDns1123Label = patternCheck({
   max: 63,
+  unit: 'characters',
   pattern: label1123,
   message:
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
@@ -51,6 +55,7 @@ export const isDns1123Label = patternCheck({
 
 export const isDns1123Subdomain = patternCheck({
   max: 253,
+  unit: 'characters',
   pattern: subdomain1123,
   message:
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
@@ -67,6 +72,7 @@ export const isDns1123SubdomainWithUnderscore = patternCheck({
 
 export const isDns1035Label = patternCheck({
   max: 63,
+  unit: 'characters',
   pattern: label1035,
   message:
     "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",

@@ -9,7 +9,10 @@ const maxAnnotationsBytes = 256 * 1024;
 const standardFinalizers = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
 
 /** Source: k8s.io/apimachinery/pkg/apis/meta/v1/validation.ValidateLabels. */
-export function validateLabels(labels: Readonly<Record<string, string>> | undefined, path: string): FieldError[] {
+export function validateLabels(
+  labels: Readonly<Record<string, string>> | undefined,
+  path: string,
+): FieldError[] {
   return Object.entries(labels ?? {}).flatMap(([key, value]) => [
     ...isQualifiedName(key).map((text) => invalid(path, key, text)),
     ...isLabelValue(value).map((text) => invalid(path, value, text)),
@@ -24,7 +27,10 @@ export function validateAnnotations(
   const errors = entries.flatMap(([key]) =>
     isQualifiedName(key.toLowerCase()).map((text) => invalid(path, key, text)),
   );
-  const size = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
+  const size = entries.reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
+    0,
+  );
   return size > maxAnnotationsBytes ? [...errors, tooLong(path, maxAnnotationsBytes)] : errors;
 }
 
@@ -34,7 +40,14 @@ function validateFinalizers(finalizers: readonly string[] | undefined, path: str
     const errors = isQualifiedName(name).map((text) => invalid(path, name, text));
     const isPlain = !name.includes('/') && !standardFinalizers.has(name);
     return isPlain
-      ? [...errors, invalid(index(path, i), name, 'name is neither a standard finalizer name nor is it fully qualified')]
+      ? [
+          ...errors,
+          invalid(
+            index(path, i),
+            name,
+            'name is neither a standard finalizer name nor is it fully qualified',
+          ),
+        ]
       : errors;
   });
   return list.includes('orphan') && list.includes('foregroundDeletion')
@@ -50,7 +63,10 @@ const ownerForError = ({ apiVersion, kind, name, uid, ...rest }: OwnerReference)
   ...rest,
 });
 
-function validateOwnerReferences(references: readonly OwnerReference[] | undefined, path: string): FieldError[] {
+function validateOwnerReferences(
+  references: readonly OwnerReference[] | undefined,
+  path: string,
+): FieldError[] {
   const list = references ?? [];
   const errors = list.flatMap((reference) => validateOwnerReference(reference, path));
   const controllers = list.filter((reference) => reference.controller);
@@ -64,14 +80,20 @@ function validateOwnerReference(reference: OwnerReference, path: string): FieldE
   const { apiVersion, kind, name, uid } = reference;
   const errors: FieldError[] = [];
   const slash = apiVersion.indexOf('/');
-  const [group, version] = slash < 0 ? ['', apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
-  if (version === '') errors.push(invalid(child(path, 'apiVersion'), apiVersion, 'version must not be empty'));
+  const [group, version] =
+    slash < 0 ? ['', apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
+  if (version === '')
+    errors.push(invalid(child(path, 'apiVersion'), apiVersion, 'version must not be empty'));
   if (kind === '') errors.push(invalid(child(path, 'kind'), kind, 'must not be empty'));
   if (name === '') errors.push(invalid(child(path, 'name'), name, 'must not be empty'));
   if (uid === '') errors.push(invalid(child(path, 'uid'), uid, 'must not be empty'));
   if (group === '' && version === 'v1' && kind === 'Event') {
     errors.push(
-      invalid(path, ownerForError(reference), `${group}/${version}, Kind=${kind} is disallowed from being an owner`),
+      invalid(
+        path,
+        ownerForError(reference),
+        `${group}/${version}, Kind=${kind} is disallowed from being an owner`,
+      ),
     );
   }
   return errors;

@@ -1,6 +1,6 @@
 import { DaemonSets } from '@tinkernetes/api';
 import type { DaemonSet, DaemonSetSpec } from '@tinkernetes/api';
-import { invalid, required } from '@tinkernetes/apimachinery';
+import { invalid, required, semanticEqual } from '@tinkernetes/apimachinery';
 import { daemonSetCells } from '../../../printers/workloads';
 import { podSpecWarnings } from '../../core/pod/warnings';
 import { defineStrategy } from '../../define-strategy';
@@ -23,6 +23,16 @@ function defaultSpec(given: DaemonSetSpec): DaemonSetSpec {
   const rollingUpdate = fill(updateStrategy.rollingUpdate ?? {}, { maxUnavailable: 1, maxSurge: 0 });
   return { ...spec, updateStrategy: { ...updateStrategy, rollingUpdate } };
 }
+
+const generationAnnotation = 'deprecated.daemonset.template.generation';
+
+/** The template's generation lives on in an annotation, where the field of an older API version went. */
+function withTemplateGeneration(set: DaemonSet, generation: number): DaemonSet {
+  const annotations = { ...set.metadata.annotations, [generationAnnotation]: String(generation) };
+  return { ...set, metadata: { ...set.metadata, annotations } };
+}
+const templateGeneration = (set: DaemonSet): number =>
+  Number(set.metadata.annotations?.[generationAnnotation] ?? 0);
 
 function validateRollout({ updateStrategy }: DaemonSetSpec): Errors {
   const path = 'spec.updateStrategy';
@@ -62,11 +72,19 @@ function validate({ spec }: DaemonSet): Errors {
 
 /** Source: k8s.io/kubernetes/pkg/registry/apps/daemonset. */
 export const daemonSetStrategy = defineStrategy(DaemonSets, {
-  default: (set) => mapMember(set, 'spec', defaultSpec),
+  default: (set) => {
+    const defaulted = mapMember(set, 'spec', defaultSpec);
+    const isKnown = set.metadata.annotations?.[generationAnnotation] !== undefined;
+    return isKnown ? defaulted : withTemplateGeneration(defaulted, 0);
+  },
   prepareForCreate: (set) => ({
-    ...set,
+    ...withTemplateGeneration(set, Math.max(1, templateGeneration(set))),
     status: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
   }),
+  prepareForUpdate: (set, old) => {
+    const isChanged = !semanticEqual(set.spec?.template, old.spec?.template);
+    return withTemplateGeneration(set, templateGeneration(old) + (isChanged ? 1 : 0));
+  },
   validate,
   validateUpdate: (set, old) => [
     ...immutable('spec.selector', set.spec?.selector, old.spec?.selector),

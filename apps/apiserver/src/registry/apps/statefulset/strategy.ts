@@ -15,6 +15,7 @@ import { onlyAlways } from '../restart-policy';
 
 function defaultSpec(given: StatefulSetSpec): StatefulSetSpec {
   const spec = fill(mapMember(given, 'template', defaultPodTemplate), {
+    serviceName: '',
     podManagementPolicy: 'OrderedReady',
     updateStrategy: {},
     replicas: 1,

@@ -32,7 +32,7 @@ function validate(map: ConfigMap): Errors {
     errors.push(...check(mapKey('binaryData', key), key, isConfigMapKey));
     size += base64Length(value);
   }
-  return size > maxBytes ? [...errors, tooLong('', maxBytes)] : errors;
+  return size > maxBytes ? [...errors, tooLong('[]', maxBytes)] : errors;
 }
 
 /** Source: k8s.io/kubernetes/pkg/registry/core/configmap. */

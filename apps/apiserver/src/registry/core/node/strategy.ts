@@ -22,7 +22,7 @@ import type { Errors } from '../../rules';
 
 function validateTaints(node: Node): Errors {
   const seen = new Set<string>();
-  return eachOf('spec.taints', node.spec?.taints, (taint, at) => {
+  return eachOf('metadata.taints', node.spec?.taints, (taint, at) => {
     const errors = [
       ...check(child(at, 'key'), taint.key, isQualifiedName),
       ...(isLabelValue(taint.value ?? '').length > 0

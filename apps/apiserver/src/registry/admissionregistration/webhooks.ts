@@ -1,0 +1,138 @@
+import { MutatingWebhookConfigurations, ValidatingWebhookConfigurations } from '@tinkernetes/api';
+import type { MutatingWebhook, ValidatingWebhook, WebhookClientConfig } from '@tinkernetes/api';
+import { child, duplicate, invalid, isDns1123Subdomain, required } from '@tinkernetes/apimachinery';
+import { age } from '../../printers/cells';
+import { defineStrategy } from '../define-strategy';
+import { fill, mapList, mapMember } from '../fill';
+import { validateLabelSelector } from '../pod-spec/label-selectors';
+import { check, eachOf, notNegative, oneOf, portNumber, requireOneOf, requireValue } from '../rules';
+import type { Errors } from '../rules';
+import { defaultRules, validateRule } from './rules';
+
+type Webhook = ValidatingWebhook | MutatingWebhook;
+const maxTimeout = 30;
+const reviewVersions = ['v1', 'v1beta1'];
+
+const defaultClientConfig = (config: WebhookClientConfig): WebhookClientConfig =>
+  mapMember(config, 'service', (service) => fill(service, { port: 443 }));
+
+function defaultWebhook<W extends Webhook>(webhook: W): W {
+  const withRules = mapMember(webhook, 'rules', (rules) => defaultRules(rules ?? []) as W['rules']);
+  const withPort = { ...withRules, clientConfig: defaultClientConfig(withRules.clientConfig) };
+  return fill<Webhook>(withPort, {
+    failurePolicy: 'Fail',
+    matchPolicy: 'Equivalent',
+    namespaceSelector: {},
+    objectSelector: {},
+    timeoutSeconds: 10,
+  }) as W;
+}
+
+function validateClientConfig(config: WebhookClientConfig | undefined, path: string): Errors {
+  const { url, service } = config ?? {};
+  if ((url === undefined) === (service === undefined)) {
+    return [required(path, 'exactly one of url or service is required')];
+  }
+  if (service) {
+    const at = child(path, 'service');
+    const route = service.path;
+    return [
+      ...requireValue(child(at, 'name'), service.name),
+      ...requireValue(child(at, 'namespace'), service.namespace),
+      ...(route !== undefined && !route.startsWith('/')
+        ? [invalid(child(at, 'path'), route, "must start with a '/'")]
+        : []),
+      ...portNumber(child(at, 'port'), service.port ?? 443),
+    ];
+  }
+  return validateUrl(url ?? '', child(path, 'url'));
+}
+
+const form = 'desired format: https://host[/path]';
+
+/** Source: apiserver/pkg/util/webhook.ValidateWebhookURL. */
+function validateUrl(text: string, path: string): Errors {
+  if (!URL.canParse(text)) {
+    return [required(path, `url must be a valid URL: parse "${text}": invalid URI for request; ${form}`)];
+  }
+  const url = new URL(text);
+  const errors: Errors = [];
+  const scheme = url.protocol.replace(':', '');
+  if (scheme !== 'https')
+    errors.push(invalid(path, scheme, `'https' is the only allowed URL scheme; ${form}`));
+  if (url.host === '') errors.push(invalid(path, url.host, `host must be specified; ${form}`));
+  if (url.username !== '')
+    errors.push(invalid(path, url.username, 'user information is not permitted in the URL'));
+  if (url.hash !== '')
+    errors.push(invalid(path, url.hash.slice(1), 'fragments are not permitted in the URL'));
+  if (url.search !== '')
+    errors.push(invalid(path, url.search.slice(1), 'query parameters are not permitted in the URL'));
+  return errors;
+}
+
+function validateName(name: string, path: string): Errors {
+  const errors = check(path, name, isDns1123Subdomain);
+  if (errors.length > 0) return errors;
+  return name.split('.').length < 3
+    ? [invalid(path, name, 'should be a domain with at least three segments separated by dots')]
+    : [];
+}
+
+function validateVersions(versions: readonly string[] | undefined, path: string): Errors {
+  if (!versions?.length) return [required(path, 'must specify one of v1, v1beta1')];
+  return versions.some((version) => reviewVersions.includes(version))
+    ? []
+    : [invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`)];
+}
+
+function validateTimeout(seconds: number | undefined, path: string): Errors {
+  return seconds !== undefined && (seconds < 1 || seconds > maxTimeout)
+    ? [invalid(path, seconds, `the timeout value must be between 1 and ${maxTimeout} seconds`)]
+    : notNegative(path, seconds);
+}
+
+/** Source: admissionregistration/validation.validateValidatingWebhook. */
+function validateWebhooks(webhooks: readonly Webhook[] | undefined): Errors {
+  const names = new Set<string>();
+  return eachOf('webhooks', webhooks, (webhook, at) => {
+    const isDuplicate = names.has(webhook.name);
+    names.add(webhook.name);
+    return [
+      ...validateName(webhook.name, child(at, 'name')),
+      ...(isDuplicate ? [duplicate(child(at, 'name'), webhook.name)] : []),
+      ...eachOf(child(at, 'rules'), webhook.rules, validateRule),
+      ...oneOf(child(at, 'failurePolicy'), webhook.failurePolicy, ['Fail', 'Ignore']),
+      ...oneOf(child(at, 'matchPolicy'), webhook.matchPolicy, ['Equivalent', 'Exact']),
+      ...requireOneOf(child(at, 'sideEffects'), webhook.sideEffects, ['None', 'NoneOnDryRun']),
+      ...validateTimeout(webhook.timeoutSeconds, child(at, 'timeoutSeconds')),
+      ...validateLabelSelector(webhook.namespaceSelector, child(at, 'namespaceSelector')),
+      ...validateLabelSelector(webhook.objectSelector, child(at, 'objectSelector')),
+      ...validateClientConfig(webhook.clientConfig, child(at, 'clientConfig')),
+      ...validateVersions(webhook.admissionReviewVersions, child(at, 'admissionReviewVersions')),
+    ];
+  });
+}
+
+/** Source: k8s.io/kubernetes/pkg/registry/admissionregistration/validatingwebhookconfiguration. */
+export const validatingWebhookConfigurationStrategy = defineStrategy(ValidatingWebhookConfigurations, {
+  hasGeneration: true,
+  default: (object) => mapMember(object, 'webhooks', (webhooks) => mapList(webhooks, defaultWebhook)),
+  validate: (object) => validateWebhooks(object.webhooks),
+  tableCells: (object, now) => [object.metadata.name, object.webhooks?.length ?? 0, age(object, now)],
+});
+
+/** Source: k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingwebhookconfiguration. */
+export const mutatingWebhookConfigurationStrategy = defineStrategy(MutatingWebhookConfigurations, {
+  hasGeneration: true,
+  default: (object) =>
+    mapMember(object, 'webhooks', (webhooks) =>
+      mapList(webhooks, (webhook) => fill(defaultWebhook(webhook), { reinvocationPolicy: 'Never' })),
+    ),
+  validate: (object) => [
+    ...validateWebhooks(object.webhooks),
+    ...eachOf('webhooks', object.webhooks, (webhook, at) =>
+      oneOf(child(at, 'reinvocationPolicy'), webhook.reinvocationPolicy, ['IfNeeded', 'Never']),
+    ),
+  ],
+  tableCells: (object, now) => [object.metadata.name, object.webhooks?.length ?? 0, age(object, now)],
+});

@@ -1,0 +1,106 @@
+import { HorizontalPodAutoscalers } from '@tinkernetes/api';
+import type {
+  HorizontalPodAutoscaler,
+  HorizontalPodAutoscalerSpec,
+  HPAScalingRules,
+  MetricSpec,
+} from '@tinkernetes/api';
+import { child, invalid } from '@tinkernetes/apimachinery';
+import { age } from '../../../printers/cells';
+import { defineStrategy } from '../../define-strategy';
+import { fill, mapMember } from '../../fill';
+import { eachOf, requireOneOf, requireValue } from '../../rules';
+import type { Errors } from '../../rules';
+
+const defaultCpu: MetricSpec = {
+  type: 'Resource',
+  resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } },
+};
+const scaleUp: HPAScalingRules = {
+  stabilizationWindowSeconds: 0,
+  selectPolicy: 'Max',
+  policies: [
+    { type: 'Pods', value: 4, periodSeconds: 15 },
+    { type: 'Percent', value: 100, periodSeconds: 15 },
+  ],
+};
+const scaleDown: HPAScalingRules = {
+  selectPolicy: 'Max',
+  policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
+};
+
+/** Source: pkg/apis/autoscaling/v2.SetDefaults_HorizontalPodAutoscaler. */
+function defaultSpec(given: HorizontalPodAutoscalerSpec): HorizontalPodAutoscalerSpec {
+  const spec = mapMember(given, 'behavior', (behavior) => ({
+    ...behavior,
+    scaleUp: fill(behavior.scaleUp ?? {}, scaleUp),
+    scaleDown: fill(behavior.scaleDown ?? {}, scaleDown),
+  }));
+  return fill(spec.metrics?.length ? spec : { ...spec, metrics: [defaultCpu] }, { minReplicas: 1 });
+}
+
+function validate({ spec }: HorizontalPodAutoscaler): Errors {
+  const errors: Errors = [];
+  const { minReplicas, maxReplicas = 0, scaleTargetRef, metrics } = spec ?? {};
+  if (minReplicas !== undefined && minReplicas < 1) {
+    errors.push(invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 1'));
+  }
+  if (maxReplicas < 1) errors.push(invalid('spec.maxReplicas', maxReplicas, 'must be greater than 0'));
+  if (minReplicas !== undefined && maxReplicas < minReplicas) {
+    errors.push(invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`'));
+  }
+  return [
+    ...errors,
+    ...requireValue('spec.scaleTargetRef.kind', scaleTargetRef?.kind),
+    ...requireValue('spec.scaleTargetRef.name', scaleTargetRef?.name),
+    ...eachOf('spec.metrics', metrics, (metric, at) =>
+      requireOneOf(child(at, 'type'), metric.type, [
+        'ContainerResource',
+        'External',
+        'Object',
+        'Pods',
+        'Resource',
+      ]),
+    ),
+  ];
+}
+
+/** `cpu: 12%/80%`, `<unknown>` before there is a measurement. */
+function targets({ spec, status }: HorizontalPodAutoscaler): string {
+  const metrics = spec?.metrics ?? [];
+  if (metrics.length === 0) return '<none>';
+  const texts = metrics.map((metric, i) => {
+    const wanted = metric.resource?.target;
+    if (!wanted) return metric.type;
+    const current = status?.currentMetrics?.[i]?.resource?.current;
+    const name = metric.resource?.name ?? '';
+    if (wanted.averageValue !== undefined) {
+      return `${name}: ${current?.averageValue ?? '<unknown>'}/${wanted.averageValue}`;
+    }
+    const utilization =
+      current?.averageUtilization === undefined ? '<unknown>' : `${current.averageUtilization}%`;
+    return `${name}: ${utilization}/${wanted.averageUtilization ?? '<auto>'}%`;
+  });
+  const shown = texts.slice(0, 2).join(', ');
+  return texts.length > 2 ? `${shown} + ${texts.length - 2} more...` : shown;
+}
+
+/** Source: k8s.io/kubernetes/pkg/registry/autoscaling/horizontalpodautoscaler. */
+export const horizontalPodAutoscalerStrategy = defineStrategy(HorizontalPodAutoscalers, {
+  hasGeneration: false,
+  default: (autoscaler) =>
+    autoscaler.apiVersion === 'autoscaling/v1' ? autoscaler : mapMember(autoscaler, 'spec', defaultSpec),
+  validate,
+  tableCells: (autoscaler, now) => {
+    const { spec, status, metadata } = autoscaler;
+    return [
+      metadata.name,
+      `${spec?.scaleTargetRef?.kind ?? ''}/${spec?.scaleTargetRef?.name ?? ''}`,
+      targets(autoscaler),
+      String(spec?.minReplicas ?? '<unset>'),
+      spec?.maxReplicas ?? 0,
+      status?.currentReplicas ?? 0,
+      age(autoscaler, now),
+    ];
+  },
+});

@@ -1,0 +1,19 @@
+import { Jobs } from '@tinkernetes/api';
+import { jobCells } from '../../../printers/workloads';
+import { podSpecWarnings } from '../../core/pod/warnings';
+import { defineStrategy } from '../../define-strategy';
+import { defaultJob, withGeneratedSelector } from './defaults';
+import { validateJob, validateJobUpdate } from './validate';
+
+/** Source: k8s.io/kubernetes/pkg/registry/batch/job. */
+export const jobStrategy = defineStrategy(Jobs, {
+  default: defaultJob,
+  prepareForCreate: (job) => defaultJob(withGeneratedSelector({ ...job, status: {} })),
+  validate: validateJob,
+  validateUpdate: validateJobUpdate,
+  defaultOrphanDependents: true,
+  warnings: (job) => podSpecWarnings(job.spec?.template?.spec, 'spec.template.spec'),
+  selectableFieldNames: ['status.successful'],
+  selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
+  tableCells: jobCells,
+});

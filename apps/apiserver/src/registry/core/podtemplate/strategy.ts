@@ -1,0 +1,19 @@
+import { PodTemplates } from '@tinkernetes/api';
+import { containerImages, containerNames, formatLabels } from '../../../printers/cells';
+import { defineStrategy } from '../../define-strategy';
+import { mapMember } from '../../fill';
+import { defaultPodTemplate } from '../../pod-spec/defaults';
+import { validatePodTemplate } from '../../pod-spec/validate';
+
+/** Source: k8s.io/kubernetes/pkg/registry/core/podtemplate. */
+export const podTemplateStrategy = defineStrategy(PodTemplates, {
+  hasGeneration: true,
+  default: (object) => mapMember(object, 'template', defaultPodTemplate),
+  validate: (object) => (object.template ? validatePodTemplate(object.template, 'template') : []),
+  tableCells: ({ metadata, template }) => [
+    metadata.name,
+    containerNames(template?.spec?.containers),
+    containerImages(template?.spec?.containers),
+    formatLabels(template?.metadata?.labels),
+  ],
+});

@@ -1,0 +1,64 @@
+import { FlowSchemas } from '@tinkernetes/api';
+import type { FlowSchema } from '@tinkernetes/api';
+import { child, invalid, required } from '@tinkernetes/apimachinery';
+import { age } from '../../../printers/cells';
+import { defineStrategy } from '../../define-strategy';
+import { mapMember } from '../../fill';
+import { eachOf, oneOf, requireOneOf } from '../../rules';
+import type { Errors } from '../../rules';
+
+const defaultPrecedence = 1000;
+const maxPrecedence = 10_000;
+
+function validate({ spec }: FlowSchema): Errors {
+  const precedence = spec?.matchingPrecedence ?? 0;
+  const errors: Errors = [];
+  if (precedence <= 0)
+    errors.push(invalid('spec.matchingPrecedence', precedence, 'must be a positive value'));
+  if (precedence > maxPrecedence) {
+    errors.push(invalid('spec.matchingPrecedence', precedence, `must not be greater than ${maxPrecedence}`));
+  }
+  if (spec?.distinguisherMethod) {
+    errors.push(
+      ...oneOf('spec.distinguisherMethod.type', spec.distinguisherMethod.type, ['ByNamespace', 'ByUser']),
+    );
+  }
+  if (!spec?.priorityLevelConfiguration?.name) {
+    errors.push(required('spec.priorityLevelConfiguration.name', 'must reference a priority level'));
+  }
+  return [
+    ...errors,
+    ...eachOf('spec.rules', spec?.rules, (rule, at) => [
+      ...(rule.subjects?.length
+        ? []
+        : [required(child(at, 'subjects'), 'subjects must contain at least one value')]),
+      ...eachOf(child(at, 'subjects'), rule.subjects, (subject, subjectPath) =>
+        requireOneOf(child(subjectPath, 'kind'), subject.kind, ['Group', 'ServiceAccount', 'User']),
+      ),
+      ...(rule.resourceRules?.length || rule.nonResourceRules?.length
+        ? []
+        : [required(at, 'at least one of resourceRules and nonResourceRules has to be non-empty')]),
+    ]),
+  ];
+}
+
+/** Source: k8s.io/kubernetes/pkg/registry/flowcontrol/flowschema. */
+export const flowSchemaStrategy = defineStrategy(FlowSchemas, {
+  default: (schema) =>
+    mapMember(schema, 'spec', (spec) =>
+      spec.matchingPrecedence ? spec : { ...spec, matchingPrecedence: defaultPrecedence },
+    ),
+  validate,
+  tableCells: (schema, now) => {
+    const { spec, status, metadata } = schema;
+    const dangling = status?.conditions?.find((condition) => condition.type === 'Dangling');
+    return [
+      metadata.name,
+      spec?.priorityLevelConfiguration?.name ?? '',
+      spec?.matchingPrecedence ?? 0,
+      spec?.distinguisherMethod?.type ?? '<none>',
+      age(schema, now),
+      dangling?.status ?? '?',
+    ];
+  },
+});

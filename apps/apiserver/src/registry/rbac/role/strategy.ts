@@ -1,0 +1,54 @@
+import { ClusterRoles, Roles } from '@tinkernetes/api';
+import type { PolicyRule } from '@tinkernetes/api';
+import { child, invalid, isPathSegmentName, required } from '@tinkernetes/apimachinery';
+import { defineStrategy } from '../../define-strategy';
+import { validateLabelSelector } from '../../pod-spec/label-selectors';
+import { eachOf } from '../../rules';
+import type { Errors } from '../../rules';
+
+/** Source: rbac/validation.ValidatePolicyRule. */
+function validateRule(rule: PolicyRule, path: string, isNamespaced: boolean): Errors {
+  const errors: Errors = [];
+  if (!rule.verbs?.length)
+    errors.push(required(child(path, 'verbs'), 'verbs must contain at least one value'));
+  if (rule.nonResourceURLs?.length) {
+    const at = child(path, 'nonResourceURLs');
+    if (isNamespaced) {
+      errors.push(invalid(at, rule.nonResourceURLs, 'namespaced rules cannot apply to non-resource URLs'));
+    }
+    if (rule.apiGroups?.length || rule.resources?.length || rule.resourceNames?.length) {
+      errors.push(
+        invalid(
+          at,
+          rule.nonResourceURLs,
+          'rules cannot apply to both regular resources and non-resource URLs',
+        ),
+      );
+    }
+    return errors;
+  }
+  if (!rule.apiGroups?.length) {
+    errors.push(required(child(path, 'apiGroups'), 'resource rules must supply at least one api group'));
+  }
+  if (!rule.resources?.length) {
+    errors.push(required(child(path, 'resources'), 'resource rules must supply at least one resource'));
+  }
+  return errors;
+}
+
+export const roleStrategy = defineStrategy(Roles, {
+  nameCheck: isPathSegmentName,
+  validate: (role) => eachOf('rules', role.rules, (rule, at) => validateRule(rule, at, true)),
+});
+
+export const clusterRoleStrategy = defineStrategy(ClusterRoles, {
+  nameCheck: isPathSegmentName,
+  validate: (role) => [
+    ...eachOf('rules', role.rules, (rule, at) => validateRule(rule, at, false)),
+    ...eachOf(
+      'aggregationRule.clusterRoleSelectors',
+      role.aggregationRule?.clusterRoleSelectors,
+      (selector, at) => validateLabelSelector(selector, at),
+    ),
+  ],
+});
