@@ -1,11 +1,17 @@
 import { ResourceQuotas } from '@tinkernetes/api';
 import type { Pod, ResourceQuota } from '@tinkernetes/api';
-import { Quantity, quantitiesOf, type ResourceQuantities } from '@tinkernetes/apimachinery';
+import {
+  hasScopes,
+  isUpdatable,
+  Quantity,
+  quantitiesOf,
+  quotaCoversPod,
+  usageOf,
+  type ResourceQuantities,
+} from '@tinkernetes/apimachinery';
 import type { AdmissionAttributes, AdmissionPlugin, StoreRegistry } from '../../contracts';
 import { notAdmitted } from '../answers';
 import { limitedBy, refusalOf, unstated } from './check';
-import { hasScopes, quotaCoversPod } from './scopes';
-import { isUpdatable, usageOf } from './usage';
 
 interface Charge {
   readonly quota: ResourceQuota;

@@ -1,5 +1,5 @@
 import type { Pod, ResourceQuota, ScopedResourceSelectorRequirement } from '@tinkernetes/api';
-import { qosClassOf } from '@tinkernetes/apimachinery';
+import { qosClassOf } from '../pods/pod-resources';
 
 /** Whether a quota is about the Pod; quotas with scopes are about nothing else. Source: resource_quota evaluator podMatchesScopeFunc. */
 export function quotaCoversPod({ spec }: ResourceQuota, pod: Pod): boolean {

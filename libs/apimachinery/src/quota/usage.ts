@@ -1,5 +1,7 @@
 import type { KubeObject, PersistentVolumeClaim, Pod, Service } from '@tinkernetes/api';
-import { podLimits, podRequests, Quantity, type ResourceQuantities } from '@tinkernetes/apimachinery';
+import { podLimits, podRequests, type ResourceQuantities } from '../pods/pod-resources';
+import { isPodTerminal } from '../pods/pod-status';
+import { Quantity } from '../quantity';
 
 const one = Quantity.ofValue(1);
 
@@ -32,13 +34,9 @@ const evaluators: Readonly<Record<string, (object: KubeObject) => ResourceQuanti
   persistentvolumeclaims: (object) => claimUsage(object as PersistentVolumeClaim),
 };
 
-/** Pods that have ended need nothing any more but still exist. */
-export const isTerminal = ({ status }: Pod): boolean =>
-  status?.phase === 'Succeeded' || status?.phase === 'Failed';
-
 function podUsage(pod: Pod): Map<string, Quantity> {
   const usage = new Map<string, Quantity>();
-  if (isTerminal(pod)) return usage;
+  if (isPodTerminal(pod)) return usage;
   usage.set('pods', one);
   for (const [name, quantity] of podRequests(pod)) {
     usage.set(`requests.${name}`, quantity);
