@@ -73,7 +73,7 @@ async function bind(
   { name, binding, dryRun }: { name: string; binding: Binding & KubeObject; dryRun: boolean },
 ): Promise<void> {
   const pods = table.for<Pod>({ group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true });
-  const { uid, resourceVersion, annotations } = binding.metadata;
+  const { uid, resourceVersion, annotations, labels } = binding.metadata;
   const node = binding.target.name ?? '';
   const object = { kind: 'Pod', namespace: request.info.namespace, name };
   await context.tracer.step(
@@ -102,7 +102,7 @@ async function bind(
             throw refused(name, `pod ${name} is already assigned to node "${pod.spec.nodeName}"`);
           if (pod.spec.schedulingGates?.length)
             throw refused(name, `pod ${name} has non-empty .spec.schedulingGates`);
-          return bound(pod, node, annotations, formatTime(clock.now()));
+          return bound(pod, { nodeName: node, annotations, labels, now: formatTime(clock.now()) });
         },
         { dryRun, trace: request.trace },
       ),
@@ -111,19 +111,23 @@ async function bind(
 
 const refused = (name: string, reason: string): StatusError => conflict(bindings, name, reason);
 
+interface BindingChange {
+  nodeName: string;
+  annotations: Record<string, string> | undefined;
+  labels: Record<string, string> | undefined;
+  now: string;
+}
+
 /** The Pod on its node, with the condition that says so. */
-export function bound(
-  pod: Pod,
-  nodeName: string,
-  annotations: Record<string, string> | undefined,
-  now: string,
-): Pod {
+export function bound(pod: Pod, { nodeName, annotations, labels, now }: BindingChange): Pod {
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled');
   return {
     ...pod,
-    metadata: annotations
-      ? { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...annotations } }
-      : pod.metadata,
+    metadata: {
+      ...pod.metadata,
+      ...(annotations && { annotations: { ...pod.metadata.annotations, ...annotations } }),
+      ...(labels && { labels: { ...pod.metadata.labels, ...labels } }),
+    },
     spec: { ...pod.spec, nodeName },
     status: {
       ...pod.status,
