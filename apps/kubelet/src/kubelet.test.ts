@@ -238,6 +238,57 @@ describe('kubelet', () => {
     expect(commands).toEqual(['warm up', 'say bye']);
   });
 
+  it('resizes a running container in place, and restarts it where its policy says so', async () => {
+    const resources = (memory: string) => ({
+      requests: { cpu: '10m', memory },
+      limits: { cpu: '10m', memory },
+    });
+    await kubelet.create('grows', {
+      containers: [
+        {
+          name: 'grows-main',
+          image: 'busybox',
+          resources: resources('64Mi'),
+          resizePolicy: [
+            { resourceName: 'memory', restartPolicy: 'NotRequired' },
+            { resourceName: 'cpu', restartPolicy: 'RestartContainer' },
+          ],
+        },
+      ],
+    });
+    await kubelet.phase('grows', 'Running');
+    const id = kubelet.runtime.container('grows-main')?.id;
+    const resize = (to: object) =>
+      kubelet.client
+        .for(Pods)
+        .patch(
+          'grows',
+          { spec: { containers: [{ name: 'grows-main', resources: to }] } },
+          { type: 'strategic', subresource: 'resize', namespace: 'default' },
+        );
+    await resize(resources('128Mi'));
+    await eventually(() =>
+      kubelet.runtime.calls.includes(`UpdateContainerResources grows-main ${128 * 1024 * 1024}`),
+    );
+    await eventually(async () => {
+      const status = (await kubelet.get('grows')).status?.containerStatuses?.[0];
+      expect(status?.resources?.limits?.memory).toBe('128Mi');
+      expect(status?.restartCount).toBe(0);
+    });
+    await resize({
+      ...resources('128Mi'),
+      requests: { cpu: '20m', memory: '128Mi' },
+      limits: { cpu: '20m', memory: '128Mi' },
+    });
+    await eventually(async () => {
+      expect((await kubelet.get('grows')).status?.containerStatuses?.[0]).toMatchObject({
+        restartCount: 1,
+        ready: true,
+      });
+    });
+    expect(kubelet.runtime.container('grows-main')?.id).not.toBe(id);
+  });
+
   it('kills at once when a pod that is ending is deleted by force', async () => {
     let release: (code: number) => void = () => undefined;
     const graces: number[] = [];

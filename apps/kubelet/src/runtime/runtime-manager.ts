@@ -8,6 +8,7 @@ import { podText, uidOf } from '../pods/pod-facts';
 import { BackOff, durationText } from './back-off';
 import { containerConfig } from './container-config';
 import { containerHash } from './container-hash';
+import { ContainerResizer } from './container-resizer';
 import type { ContainerKiller, KillOptions } from './container-killer';
 import type { ProbeResults } from './container-kill';
 import { runHook, type HookDeps } from './lifecycle-hooks';
@@ -61,8 +62,10 @@ const initialCrashBackOffMs = 10_000;
 /** Brings the runtime to what a Pod's spec says. Source: pkg/kubelet/kuberuntime SyncPod. */
 export class RuntimeManager {
   private readonly backOff: BackOff;
+  private readonly resizer: ContainerResizer;
 
   constructor(private readonly deps: RuntimeManagerDeps) {
+    this.resizer = new ContainerResizer(deps.runtime, deps.memoryCapacity);
     this.backOff = new BackOff(deps.clock, initialCrashBackOffMs, deps.maxCrashBackOffMs);
   }
 
@@ -89,6 +92,11 @@ export class RuntimeManager {
       }
       if (!actions.createSandbox) return { waiting };
     } else {
+      for (const restart of await this.resizer.resize(pod, status)) {
+        if (actions.containersToKill.some((k) => k.target === restart.target)) continue;
+        actions.containersToKill.push(restart);
+        actions.containersToStart.push(restart.container);
+      }
       for (const { target, reason, message } of actions.containersToKill) {
         await killer.kill(pod, target, status.ips[0] ?? '', { reason, message });
         cache.invalidate(uidOf(pod));
@@ -145,6 +153,7 @@ export class RuntimeManager {
     const { runtime, cache } = this.deps;
     await Promise.all(status.containers.map((c) => runtime.removeContainer({ containerId: c.id })));
     await Promise.all(status.sandboxes.map((s) => runtime.removePodSandbox({ podSandboxId: s.id })));
+    this.resizer.forget(status);
     cache.forget(status.uid);
   }
 
@@ -304,6 +313,7 @@ export class RuntimeManager {
         },
       );
     cache.invalidate(uidOf(pod));
+    this.resizer.started(containerId, pod, container);
     events.container(pod, container.name, { reason: 'Created', message: 'Container created' });
     tracer.record('kubelet.metadata', {
       ...step,

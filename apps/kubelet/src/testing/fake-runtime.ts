@@ -253,6 +253,13 @@ export class FakeRuntime {
         }
         return {};
       },
+      updateContainerResources: ({ containerId, linux }) => {
+        const container = find(containerId);
+        this.calls.push(
+          `UpdateContainerResources ${container.config.metadata?.name} ${linux?.memoryLimitInBytes}`,
+        );
+        return {};
+      },
       removeContainer: async ({ containerId }) => {
         const container = this.containers.get(containerId);
         this.containers.delete(containerId);
