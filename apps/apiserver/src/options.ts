@@ -49,6 +49,16 @@ export const flags = {
   },
   'kubelet-client-key': { type: 'string', default: '', help: 'Key of the kubelet client certificate' },
   'authorization-mode': { type: 'list', default: ['Node', 'RBAC'], help: 'Authorizers, in order' },
+  'authorization-policy-file': {
+    type: 'string',
+    default: '',
+    help: 'Policies of the ABAC authorizer, one JSON object a line',
+  },
+  'authorization-webhook-config-file': {
+    type: 'string',
+    default: '',
+    help: 'kubeconfig of the server that the Webhook authorizer asks',
+  },
   'anonymous-auth': {
     type: 'boolean',
     default: true,
@@ -114,6 +124,8 @@ export interface ApiServerOptions {
   apiAudiences: readonly string[];
   kubeletClient?: { certFile: string; keyFile: string };
   authorizationModes: readonly string[];
+  authorizationPolicyFile?: string;
+  authorizationWebhookConfigFile?: string;
   anonymousAuth: boolean;
   bootstrapTokenAuth: boolean;
   tokenAuthFile?: string;
@@ -152,6 +164,8 @@ export function toOptions(f: Flags): ApiServerOptions {
       '--kubelet-client-certificate and --kubelet-client-key',
     ),
     authorizationModes: f['authorization-mode'],
+    authorizationPolicyFile: f['authorization-policy-file'] || undefined,
+    authorizationWebhookConfigFile: f['authorization-webhook-config-file'] || undefined,
     anonymousAuth: f['anonymous-auth'],
     bootstrapTokenAuth: f['enable-bootstrap-token-auth'],
     tokenAuthFile: f['token-auth-file'] || undefined,

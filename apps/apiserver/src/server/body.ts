@@ -20,6 +20,8 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
     });
     request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     request.on('error', reject);
-    request.on('close', () => reject(new StatusError('BadRequest', 'unexpected EOF')));
+    request.on('close', () => {
+      if (!request.complete) reject(new StatusError('BadRequest', 'unexpected EOF'));
+    });
   });
 }

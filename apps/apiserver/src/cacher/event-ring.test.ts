@@ -1,0 +1,33 @@
+import { CacheEntry } from './cache-entry';
+import { CacheEvent } from './cache-event';
+import { EventRing } from './event-ring';
+
+const codec = { decode: () => ({ metadata: { name: 'a' } }), encode: () => Buffer.alloc(0) };
+const event = (revision: number) =>
+  new CacheEvent(
+    'ADDED',
+    revision,
+    new CacheEntry('', 'a', revision, Buffer.alloc(0), () => codec),
+    undefined,
+  );
+
+describe('EventRing', () => {
+  it('hands out what came after a revision, in order', () => {
+    const ring = new EventRing(10, 5);
+    for (const revision of [6, 8, 9]) ring.push(event(revision));
+    expect(ring.since(6)?.map((e) => e.revision)).toEqual([8, 9]);
+    expect(ring.since(9)).toEqual([]);
+  });
+
+  it('says that events are gone when it had to forget them', () => {
+    const ring = new EventRing(200, 0);
+    for (let revision = 1; revision <= 500; revision++) ring.push(event(revision));
+    expect(ring.oldestResumable).toBe(300);
+    expect(ring.since(299)).toBeUndefined();
+    expect(ring.since(300)?.map((e) => e.revision)).toEqual(Array.from({ length: 200 }, (_, i) => 301 + i));
+  });
+
+  it('does not know what was before the first load', () => {
+    expect(new EventRing(10, 5).since(4)).toBeUndefined();
+  });
+});

@@ -1,0 +1,75 @@
+import { eventually, silentLogger } from '@tinkernetes/component-base/testing';
+import { realClock } from '@tinkernetes/component-base';
+import { createMemoryStorage, type Storage } from '@tinkernetes/storage';
+import { prefixOfKey, StorageFeed } from './storage-feed';
+
+describe('StorageFeed', () => {
+  let storage: Storage;
+  let stop: AbortController;
+  let feed: StorageFeed;
+  let first: number;
+
+  beforeEach(async () => {
+    stop = new AbortController();
+    storage = await createMemoryStorage({ clock: realClock });
+    first = (await storage.create('/registry/pods/a/one', Buffer.from('{}'))).modRevision;
+    feed = new StorageFeed(storage, { clock: realClock, logger: silentLogger, signal: stop.signal });
+    await feed.start();
+  });
+  afterEach(async () => {
+    stop.abort(new Error('test is over'));
+    await feed.stopped();
+    await storage.close();
+  });
+
+  it('shows what was stored before and what is written after', async () => {
+    const cache = feed.cache('/registry/pods/');
+    expect(cache.get('one', 'a')?.revision).toBe(first);
+    const { modRevision } = await storage.create('/registry/pods/a/two', Buffer.from('{}'));
+    await feed.waitFor(modRevision);
+    expect(cache.list('a').map((entry) => entry.name)).toEqual(['one', 'two']);
+  });
+
+  it('lists namespaces and names in the order of their keys', async () => {
+    for (const key of ['a-b/x', 'a/z', 'b/y'])
+      await storage.create(`/registry/pods/${key}`, Buffer.from('{}'));
+    await feed.waitUntilFresh();
+    const names = feed
+      .cache('/registry/pods/')
+      .list()
+      .map((entry) => `${entry.namespace}/${entry.name}`);
+    expect(names).toEqual(['a-b/x', 'a/one', 'a/z', 'b/y']);
+  });
+
+  it('tells subscribers the state before and the last state of what is deleted', async () => {
+    const seen: string[] = [];
+    feed.cache('/registry/pods/').subscribe({
+      event: ({ type, revision, entry, previous }) =>
+        seen.push(`${type} ${entry.name}@${entry.revision} at ${revision} was ${previous?.revision ?? '-'}`),
+    });
+    await storage.update('/registry/pods/a/one', Buffer.from('{"a":1}'), first);
+    await storage.delete('/registry/pods/a/one', first + 1);
+    const [updated, deleted] = [first + 1, first + 2];
+    await eventually(() =>
+      expect(seen).toEqual([
+        `MODIFIED one@${updated} at ${updated} was ${first}`,
+        `DELETED one@${deleted} at ${deleted} was ${updated}`,
+      ]),
+    );
+  });
+
+  it('answers that a revision is too large when it does not come', async () => {
+    await expect(feed.waitFor(99)).rejects.toThrow('Too large resource version: 99');
+  });
+});
+
+describe('prefixOfKey', () => {
+  it.each([
+    ['/registry/pods/default/a', '/registry/pods/'],
+    ['/registry/minions/node-1', '/registry/minions/'],
+    ['/registry/services/specs/default/a', '/registry/services/specs/'],
+    ['/registry/example.com/widgets/ns/a', '/registry/example.com/widgets/'],
+  ])('%s is below %s', (key, prefix) => {
+    expect(prefixOfKey(key)).toBe(prefix);
+  });
+});

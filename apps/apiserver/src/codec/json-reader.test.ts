@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { JsonSyntaxError, parseJson } from './json-reader';
+
+describe('parseJson', () => {
+  it.each([
+    ['{"a":1,"a":2}', { a: 2 }, ['a']],
+    ['{ "data": {"a":"1"}, "data": {"b":"2"} }', { data: { a: '1', b: '2' } }, ['data']],
+    ['{"l":[{"x":1,"x":1}]}', { l: [{ x: 1 }] }, ['l[0].x']],
+    ['{"a":"\\u00e9\\n"} ', { a: 'é\n' }, []],
+  ])('reads %s and names the keys that occur twice', (text, value, duplicates) => {
+    expect(parseJson(text)).toEqual({ value, duplicates });
+  });
+
+  it.each([
+    ['', 'unexpected end of JSON input'],
+    ['{"a"', 'unexpected end of JSON input'],
+    ['{a:1}', "invalid character 'a' looking for beginning of object key string"],
+    ['{} x', "invalid character 'x' after top-level value"],
+    ['[1 2]', "invalid character '2' after array element"],
+    ['nul', 'unexpected end of JSON input'],
+    ['{"a":tru}', "invalid character '}' in literal true (expecting 'e')"],
+    ['"\\x"', "invalid character 'x' in string escape code"],
+  ])('refuses %s in the words of encoding/json', (text, message) => {
+    expect(() => parseJson(text)).toThrow(new JsonSyntaxError(message));
+  });
+
+  it('refuses what is too deep instead of overflowing the stack', () => {
+    expect(() => parseJson('['.repeat(200_000))).toThrow("invalid character '[' exceeded max depth");
+  });
+
+  it('keeps prototypes clean', () => {
+    const { value } = parseJson('{ "__proto__": {"polluted": true}, "constructor": 1 }');
+    expect(Object.hasOwn(value as object, '__proto__')).toBe(true);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it('agrees with JSON.parse on everything that is JSON', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.constantFrom('', ' ', '\n'), (text, space) => {
+        expect(parseJson(space + text + space).value).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+});
