@@ -182,12 +182,10 @@ describe('authorization', () => {
     expect(await list()).toContain(
       'User "dev" cannot list resource "configmaps" in API group "" at the cluster scope',
     );
-    await admin
-      .for(ClusterRoles)
-      .create({
-        metadata: { name: 'reader' },
-        rules: [{ verbs: ['list'], apiGroups: [''], resources: ['configmaps'] }],
-      });
+    await admin.for(ClusterRoles).create({
+      metadata: { name: 'reader' },
+      rules: [{ verbs: ['list'], apiGroups: [''], resources: ['configmaps'] }],
+    });
     await admin.for(ClusterRoleBindings).create({
       metadata: { name: 'reader' },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'reader' },
