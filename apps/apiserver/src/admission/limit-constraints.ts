@@ -1,5 +1,5 @@
 import type { LimitRangeItem } from '@tinkernetes/api';
-import { Quantity, quantitiesOf, type ResourceQuantities } from '@tinkernetes/apimachinery';
+import { quantitiesOf, type Quantity, type ResourceQuantities } from '@tinkernetes/apimachinery';
 
 export interface Asked {
   readonly requests: ResourceQuantities;

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { realClock } from '@tinkernetes/component-base';
 import { createSelfSignedCertificate } from '@tinkernetes/pki';
 
 export interface FakeKubelet {
@@ -18,7 +19,7 @@ export async function startFakeKubelet(): Promise<FakeKubelet> {
   const pair = await createSelfSignedCertificate({
     commonName: 'system:node:fake',
     usages: ['serverAuth'],
-    now: Date.now(),
+    now: realClock.now(),
   });
   const requests: string[] = [];
   let headers: IncomingMessage['headers'] = {};

@@ -70,7 +70,7 @@ export function createBuiltInResources({ runtime, strategies, hooks }: BuiltInOp
   return out;
 }
 
-function builtInTyping(codec: ObjectCodec): () => FieldTyping {
+export function builtInTyping(codec: ObjectCodec): () => FieldTyping {
   let typing: FieldTyping | undefined;
   return () =>
     (typing ??= {
