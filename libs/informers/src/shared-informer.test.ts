@@ -160,6 +160,14 @@ describe('SharedInformer', () => {
     expect(() => Object.assign(object?.data ?? {}, { v: '2' })).toThrow(TypeError);
   });
 
+  it('keeps no managedFields', async () => {
+    const object = configMap('a', 1);
+    object.metadata.managedFields = [{ manager: 'kubectl', operation: 'Update' }];
+    resource.answers = [[object]];
+    await start();
+    expect(informer.lister.get('a', 'default')?.metadata).not.toHaveProperty('managedFields');
+  });
+
   it('takes no index once it runs', async () => {
     await start();
     expect(() => informer.addIndex('late', () => [])).toThrow('running');

@@ -122,6 +122,8 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Reflec
   }
 
   private put(object: T): T | undefined {
+    // A large part of each object, which no controller reads; a write without them leaves them as they are.
+    delete object.metadata.managedFields;
     return this.store.put(this.deps.freeze ? deepFreeze(object) : object);
   }
 

@@ -9,7 +9,7 @@ export interface EventHandler<T> {
 
 export type IndexFunction<T> = (object: T) => readonly string[];
 
-/** Read access to an informer's cache. Objects are shared and must not be changed. */
+/** Read access to an informer's cache. Objects are shared, must not be changed, and come without their managedFields. */
 export interface Lister<T> {
   get(name: string, namespace?: string): T | undefined;
   getByKey(key: string): T | undefined;
