@@ -13,6 +13,7 @@ import { limitRanger } from './limit-ranger';
 import { namespaceAutoProvision, namespaceExists } from './namespace-auto-provision';
 import { namespaceLifecycle } from './namespace-lifecycle';
 import { nodeRestrictionPlugin } from './node-restriction';
+import { ownerReferencesDedup } from './owner-references-dedup';
 import { ownerReferencesPermissionEnforcement } from './owner-references-permission-enforcement';
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize';
 import { mutatingAdmissionPolicy } from './policies/mutating-admission-policy';
@@ -100,9 +101,12 @@ export const createAdmissionChain: CreateAdmissionChain = (deps) => {
     const names = plugins.map((plugin) => plugin.name).join(', ');
     throw new UsageError(`admission plugin "${unknown}" is unknown; these are known: ${names}`);
   }
-  const chain = plugins
-    .filter(({ name, byDefault }) => (byDefault || enabled.includes(name)) && !disabled.includes(name))
-    .map((plugin) => plugin.create(deps));
+  const chain = [
+    ownerReferencesDedup,
+    ...plugins
+      .filter(({ name, byDefault }) => (byDefault || enabled.includes(name)) && !disabled.includes(name))
+      .map((plugin) => plugin.create(deps)),
+  ];
   if (!deps.options.authorizationModes.includes('RBAC')) return chain;
   return [escalationGuard(new RuleResolver(deps.stores), deps.authorizer), ...chain];
 };
