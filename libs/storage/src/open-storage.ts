@@ -13,7 +13,8 @@ export interface StorageDeps {
 }
 
 /**
- * Opens the store that `spec` names: `memory`, `sqlite:<file>`, `redis://host:port[/database]`.
+ * Opens the store that `spec` names: `memory`, `sqlite:<file>`, `redis://host:port[/database]`,
+ * `etcd:http://host:port[,…]`.
  * Throws StorageUnusableError when it can't be used, saying what to do.
  */
 export async function openStorage(spec: string, deps: StorageDeps): Promise<Storage> {
@@ -45,11 +46,13 @@ async function openDriver(spec: string, deps: StorageDeps, options: MvccOptions)
       const { openRedisStorage } = await import('./redis/open-redis-storage');
       return openRedisStorage(spec, { ...options, logger: deps.logger });
     }
-    case 'etcd':
-      throw new StorageUnusableError('etcd is not supported yet: use sqlite:<file> or redis://<host>:<port>');
+    case 'etcd': {
+      const { openEtcdStorage } = await import('./etcd/open-etcd-storage');
+      return openEtcdStorage(rest, { ...options, logger: deps.logger });
+    }
     default:
       throw new StorageUnusableError(
-        `unknown storage "${spec}": use memory, sqlite:<file> or redis://<host>:<port>`,
+        `unknown storage "${spec}": use memory, sqlite:<file>, redis://<host>:<port> or etcd:<endpoints>`,
       );
   }
 }

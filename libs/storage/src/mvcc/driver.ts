@@ -40,6 +40,13 @@ export interface CurrentRange {
   items: StoredVersion[];
 }
 
+export interface RangeAt {
+  revision: number;
+  limit?: number;
+  startAfter?: string;
+  countOnly?: boolean;
+}
+
 /** Changes with revision > `after` and <= `reached`, in order; `reached` < `upTo` means: ask again from there. */
 export interface ChangePage {
   changes: Change[];
@@ -47,8 +54,10 @@ export interface ChangePage {
 }
 
 export interface DriverListener {
-  /** All changes up to `revision` have been told. A gap in the revisions: some are to be read from history. */
+  /** All changes up to `revision` have been told. */
   onChanges(changes: Change[], revision: number): void;
+  /** Changes up to `revision` were missed: they are to be read from history, if they are still there. */
+  onGap(revision: number): void;
   /** The store can't be used any more. */
   onFailure(error: Error): void;
 }
@@ -59,6 +68,8 @@ export interface DriverListener {
  */
 export interface Driver {
   readonly name: string;
+  /** The product deletes keys by itself when their time has passed. */
+  readonly expiresByItself?: boolean;
   /** Starts telling `listener` of every change after the revision returned, each once and in order. */
   start(listener: DriverListener): Promise<DriverState>;
   state(): Promise<DriverState>;
@@ -67,6 +78,8 @@ export interface Driver {
     prefix: string,
     options: { limit?: number; startAfter?: string; countOnly?: boolean },
   ): Promise<CurrentRange>;
+  /** Reads as of an older revision, where the product can do that itself. Rejects as `Storage.range`. */
+  readRangeAt?(prefix: string, options: RangeAt): Promise<CurrentRange>;
   /** Compares and writes atomically; resolves once durable. */
   write(write: Write): Promise<WriteOutcome>;
   /** The kept history of keys under `prefix`. */

@@ -47,11 +47,11 @@ export class MvccStorage implements Storage {
     const storage = new MvccStorage(driver, options);
     const { revision } = await driver.start({
       onChanges: (changes, reached) => storage.onChanges(changes, reached),
+      onGap: (revision) => storage.hub.publishGap(revision),
       onFailure: (error) => storage.hub.close(error),
     });
     storage.hub.start(revision);
-    const { items } = await driver.readRange('', {});
-    storage.expiry.adopt(items);
+    if (!driver.expiresByItself) storage.expiry.adopt((await driver.readRange('', {})).items);
     storage.compactor.start(revision);
     return storage;
   }
@@ -62,6 +62,10 @@ export class MvccStorage implements Storage {
   ): Promise<{ revision: number; item: KeyValue | undefined }> {
     this.refuseClosed();
     if (!revision) return this.driver.read(key);
+    if (this.driver.readRangeAt) {
+      const { items } = await this.driver.readRangeAt(key, { revision, limit: 1 });
+      return { revision, item: items.find((item) => item.key === key) };
+    }
     const past = await this.past(key, { revision, exactKey: key });
     return { revision, item: past.find((item) => item.key === key) };
   }
@@ -70,6 +74,8 @@ export class MvccStorage implements Storage {
     this.refuseClosed();
     const { limit, revision, startAfter, countOnly } = options;
     if (!revision) return this.driver.readRange(prefix, { limit, startAfter, countOnly });
+    if (this.driver.readRangeAt)
+      return this.driver.readRangeAt(prefix, { revision, limit, startAfter, countOnly });
     const all = await this.past(prefix, { revision, startAfter });
     return { revision, count: all.length, items: countOnly ? [] : limit ? all.slice(0, limit) : all };
   }

@@ -63,14 +63,21 @@ export class WatchHub {
   }
 
   publish(changes: Change[], revision: number): void {
-    const first = changes[0];
-    if (first && first.revision > this.published + 1) this.sendToHistory(first.revision - 1);
     this.published = revision;
     for (const watcher of this.watchers) {
       for (const change of changes) watcher.push(change);
       if (watcher.queue.length > 0) watcher.wake();
     }
     this.scheduleProgress();
+  }
+
+  /** Changes up to `revision` were missed: watchers must read them from history, or learn that it is gone. */
+  publishGap(revision: number): void {
+    this.published = revision;
+    for (const watcher of this.watchers) {
+      watcher.skipTo(revision);
+      watcher.wake();
+    }
   }
 
   /** Ends all watches; with an error, they reject with it. */
@@ -124,11 +131,6 @@ export class WatchHub {
   private async refuseCompacted(afterRevision: number): Promise<void> {
     const { compactRevision } = await this.driver.state();
     if (afterRevision < compactRevision) throw new CompactedError(afterRevision, compactRevision);
-  }
-
-  /** Changes up to `revision` were missed: watchers must read them from history, or learn that it is gone. */
-  private sendToHistory(revision: number): void {
-    for (const watcher of this.watchers) watcher.skipTo(revision);
   }
 
   /** Watchers whose keys did not change learn the new revision once a turn of the loop, not once a write. */

@@ -222,8 +222,10 @@ export class RedisDriver implements Driver {
           ]),
         )) as [Buffer, LogEntry[]][] | null;
         const changes = (reply?.[0]?.[1] ?? []).map((entry) => unpackEntry(entry).change);
-        const last = changes[changes.length - 1];
-        if (!last) continue;
+        const [first, last] = [changes[0], changes[changes.length - 1]];
+        if (!first || !last) continue;
+        // Trimmed while we were away.
+        if (first.revision > this.followed + 1) listener.onGap(first.revision - 1);
         this.followed = last.revision;
         this.saw(last.revision);
         listener.onChanges(changes, last.revision);
@@ -238,10 +240,12 @@ export class RedisDriver implements Driver {
 
   /** A Redis that was restarted without its newest writes must not be taken for the one that acknowledged them. */
   private async verifyRevision(redis: Redis): Promise<void> {
+    // Other connections go on meanwhile: what counts is what had been seen when the question was asked.
+    const { seen } = this;
     const revision = Number((await redis.hget(this.keys[0] ?? '', 'revision')) ?? 0);
-    if (revision >= this.seen) return;
+    if (revision >= seen) return;
     throw new StorageUnusableError(
-      `${this.name} has lost acknowledged writes (it is at revision ${revision}, it was at ${this.seen}): ` +
+      `${this.name} has lost acknowledged writes (it is at revision ${revision}, it was at ${seen}): ` +
         'restart the API servers, and set "appendonly yes" and "appendfsync always" in Redis',
     );
   }

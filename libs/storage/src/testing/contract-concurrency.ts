@@ -24,7 +24,6 @@ export function concurrencyContract({ rule }: ContractContext): void {
     await Promise.all(Array.from({ length: 8 }, () => repeat(15, () => increment(storage, '/n'))));
     const { item, revision } = await storage.get('/n');
     expect(text(item)).toBe('120');
-    expect(revision).toBe(start + 120);
     await watch.reached(revision);
     expect(watch.events.map(({ current }) => text(current))).toEqual(
       Array.from({ length: 120 }, (_, i) => String(i + 1)),

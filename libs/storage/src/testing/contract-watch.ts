@@ -61,14 +61,15 @@ export function watchContract({ rule }: ContractContext): void {
 
   rule('ends a watch when it is aborted and when the store is closed', async ({ another }) => {
     const store = await another();
-    const aborted = new WatchRecording(store, '/', 1);
-    const open = new WatchRecording(store, '/', 1);
+    const afterRevision = await store.currentRevision();
+    const aborted = new WatchRecording(store, '/', afterRevision);
+    const open = new WatchRecording(store, '/', afterRevision);
     await aborted.stop();
     await store.close();
     await open.ended;
     await expect(store.get('/a')).rejects.toThrow('closed');
     const signal = AbortSignal.abort();
-    for await (const batch of (await another()).watch('/', { afterRevision: 1, signal })) {
+    for await (const batch of (await another()).watch('/', { afterRevision, signal })) {
       throw new Error(`delivered ${batch.kind} after abort`);
     }
   });
