@@ -1,6 +1,6 @@
 import { loadBootstrapObjects, type KubeObject } from '@tinkernetes/api';
 import { isAlreadyExists } from '@tinkernetes/apimachinery';
-import type { StoreRegistry } from '../contracts';
+import type { ResourceStore, StoreRegistry, WriteInfo } from '../contracts';
 
 /** Resources of the bootstrap facts, in the order in which they are made, with their groups. */
 const order: readonly [group: string, resource: string][] = [
@@ -29,11 +29,12 @@ export async function createBootstrapObjects(stores: StoreRegistry): Promise<voi
 }
 
 export async function createUnlessThere(
-  store: { create(object: KubeObject): Promise<KubeObject> },
+  store: Pick<ResourceStore, 'create'>,
   object: KubeObject,
+  info: WriteInfo = {},
 ): Promise<void> {
   try {
-    await store.create(object);
+    await store.create(object, info);
   } catch (error) {
     // Another server on the same storage was faster.
     if (!isAlreadyExists(error)) throw error;

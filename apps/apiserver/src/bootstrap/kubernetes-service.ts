@@ -24,6 +24,9 @@ export interface OwnAddress {
   now: number;
 }
 
+/** Fields that these objects have are the server's. */
+const ownership = { fieldManager: 'kube-apiserver' };
+
 const name = 'kubernetes';
 const namespace = 'default';
 
@@ -31,7 +34,8 @@ const namespace = 'default';
 export async function publishOwnAddress(stores: StoreRegistry, own: OwnAddress): Promise<void> {
   await createServiceCidr(stores, own);
   const services = stores.for(Services);
-  if (!services.peek(name, namespace)) await createUnlessThere(services, serviceOf(own) as KubeObject);
+  if (!services.peek(name, namespace))
+    await createUnlessThere(services, serviceOf(own) as KubeObject, ownership);
   await recordClusterIp(stores, own);
   // Endpoints can't be on a loopback address: then the Service has none.
   if (own.address.startsWith('127.') || own.address === '0.0.0.0') return;
@@ -42,12 +46,16 @@ export async function publishOwnAddress(stores: StoreRegistry, own: OwnAddress):
 async function createServiceCidr(stores: StoreRegistry, { serviceCidr, now }: OwnAddress): Promise<void> {
   const store = stores.for(ServiceCIDRs);
   if (store.peek(name)) return;
-  await createUnlessThere(store, {
-    apiVersion: 'networking.k8s.io/v1',
-    kind: 'ServiceCIDR',
-    metadata: { name, finalizers: ['networking.k8s.io/service-cidr-finalizer'] },
-    spec: { cidrs: [serviceCidr] },
-  } as KubeObject);
+  await createUnlessThere(
+    store,
+    {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'ServiceCIDR',
+      metadata: { name, finalizers: ['networking.k8s.io/service-cidr-finalizer'] },
+      spec: { cidrs: [serviceCidr] },
+    } as KubeObject,
+    ownership,
+  );
   const condition = {
     type: 'Ready',
     status: 'True' as const,
@@ -55,24 +63,31 @@ async function createServiceCidr(stores: StoreRegistry, { serviceCidr, now }: Ow
     message: 'Kubernetes Service CIDR is ready',
     lastTransitionTime: formatTime(now),
   };
-  await store.modify(name, undefined, (cidr) => ({ ...cidr, status: { conditions: [condition] } }));
+  await store.modify(name, undefined, (cidr) => ({ ...cidr, status: { conditions: [condition] } }), {
+    ...ownership,
+    subresource: 'status',
+  });
 }
 
 async function recordClusterIp(stores: StoreRegistry, { clusterIp }: OwnAddress): Promise<void> {
   const store = stores.for(IPAddresses);
   if (store.peek(clusterIp)) return;
-  await createUnlessThere(store, {
-    apiVersion: 'networking.k8s.io/v1',
-    kind: 'IPAddress',
-    metadata: {
-      name: clusterIp,
-      labels: {
-        'ipaddress.kubernetes.io/ip-family': 'IPv4',
-        'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
+  await createUnlessThere(
+    store,
+    {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'IPAddress',
+      metadata: {
+        name: clusterIp,
+        labels: {
+          'ipaddress.kubernetes.io/ip-family': 'IPv4',
+          'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
+        },
       },
-    },
-    spec: { parentRef: { resource: 'services', namespace, name } },
-  } as KubeObject);
+      spec: { parentRef: { resource: 'services', namespace, name } },
+    } as KubeObject,
+    ownership,
+  );
 }
 
 async function ensure<T extends KubeObject>(
@@ -82,7 +97,7 @@ async function ensure<T extends KubeObject>(
 ): Promise<void> {
   const present = store.peek(name, namespace) as T | undefined;
   if (!present) {
-    await createUnlessThere(store, wanted);
+    await createUnlessThere(store, wanted, ownership);
     return;
   }
   if (deepEqual(relevant(present), relevant(wanted))) return;

@@ -59,7 +59,7 @@ describe('StorageFeed', () => {
   });
 
   it('answers that a revision is too large when it does not come', async () => {
-    await expect(feed.waitFor(99)).rejects.toThrow('Too large resource version: 99');
+    await expect(feed.waitFor(99)).rejects.toThrow('Timeout: Too large resource version: 99');
   });
 });
 

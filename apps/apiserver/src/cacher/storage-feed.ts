@@ -160,7 +160,7 @@ export function prefixOfKey(key: string): string {
 }
 
 export function tooLargeResourceVersion(wanted: number, current: number): StatusError {
-  return new StatusError('Timeout', `Too large resource version: ${wanted}, current: ${current}`, {
+  return new StatusError('Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     details: {
       causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
       retryAfterSeconds: 1,

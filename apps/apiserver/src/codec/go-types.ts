@@ -76,10 +76,10 @@ export const alwaysStructs: ReadonlySet<string> = new Set(
   ContainerStatus.lastState Event.involvedObject Event.source Binding.target Endpoint.conditions
   EventsV1Event.regarding EventsV1Event.deprecatedSource RoleBinding.roleRef ClusterRoleBinding.roleRef
   ValidatingWebhook.clientConfig MutatingWebhook.clientConfig HorizontalPodAutoscalerSpec.scaleTargetRef
-  VolumeAttachmentSpec.source NetworkPolicyPeer.none FlowSchemaSpec.priorityLevelConfiguration
+  VolumeAttachmentSpec.source NetworkPolicySpec.podSelector FlowSchemaSpec.priorityLevelConfiguration
   LimitedPriorityLevelConfiguration.limitResponse CustomResourceDefinitionSpec.names
-  CustomResourceDefinitionStatus.acceptedNames ResourceClaimTemplateSpec.spec ResourceClaimSpec.devices
-  ResourceSliceSpec.pool TopologySpreadConstraint.none
+  CustomResourceDefinitionStatus.acceptedNames ResourceClaimTemplateSpec.spec ResourceClaimTemplateSpec.metadata ResourceClaimSpec.devices
+  ResourceSliceSpec.pool
 `
     .trim()
     .split(/\s+/),
@@ -88,7 +88,7 @@ export const alwaysStructs: ReadonlySet<string> = new Set(
 /** `spec` or `status` fields that are pointers or left out when empty. */
 export const pointerStructs: ReadonlySet<string> = new Set(['PodTemplate.status']);
 
-/** Times that are structs without omitzero: null when they are not set. */
+/** Times and pointers without omitempty: null when they are not set. */
 export const nullTimes: ReadonlySet<string> = new Set(
   `
   DeploymentCondition.lastUpdateTime DeploymentCondition.lastTransitionTime PodCondition.lastProbeTime
@@ -100,6 +100,7 @@ export const nullTimes: ReadonlySet<string> = new Set(
   CertificateSigningRequestCondition.lastUpdateTime CertificateSigningRequestCondition.lastTransitionTime
   CustomResourceDefinitionCondition.lastTransitionTime APIServiceCondition.lastTransitionTime
   Condition.lastTransitionTime Event.firstTimestamp Event.lastTimestamp Event.eventTime EventSeries.lastObservedTime
+  TypedLocalObjectReference.apiGroup TypedObjectReference.apiGroup
   ContainerStateRunning.startedAt ContainerStateTerminated.startedAt ContainerStateTerminated.finishedAt
 `
     .trim()

@@ -31,6 +31,8 @@ interface Field {
   decode: Decode;
   /** Whether an empty decoded value is left out. */
   omits(value: unknown): boolean;
+  /** A list that is written as null when it is empty. */
+  emptyIsNull: boolean;
   /** What is written when the field is missing; undefined: nothing. */
   missing(): unknown;
 }
@@ -238,6 +240,7 @@ function compileStruct(schemaName: string, schema: OpenAPISchema): Decode {
       const decoded = field.decode(given, state);
       state.path.pop();
       if (!field.omits(decoded)) out[field.name] = decoded;
+      else if (field.emptyIsNull) out[field.name] = null;
     }
     state.struct = outer;
     if (!state.sawUnknown && known !== Object.keys(source).length) state.sawUnknown = true;
@@ -267,6 +270,7 @@ function fieldOf(struct: string, name: string, schema: OpenAPISchema, owner: Ope
     name,
     decode,
     omits: omitRule(field, schema, required),
+    emptyIsNull: nullLists.has(field),
     missing: always ? emptyStruct(decode) : constant(missingValue(field, schema, required)),
   };
 }
@@ -281,6 +285,7 @@ function emptyStruct(decode: Decode): () => unknown {
 
 function missingValue(field: string, schema: OpenAPISchema, required: boolean): unknown {
   if (nullLists.has(field) || nullTimes.has(field)) return null;
+  if (omittedZeros.has(field)) return undefined;
   // A static default, if only a zero, is there because upstream always writes the field.
   if (schema.default !== undefined) return schema.default;
   if (!required) return undefined;
@@ -292,13 +297,14 @@ function missingValue(field: string, schema: OpenAPISchema, required: boolean): 
 const never = () => false;
 
 function omitRule(field: string, schema: OpenAPISchema, required: boolean): (value: unknown) => boolean {
-  if (required || schema.default !== undefined) return never;
-  if (schema.type === 'array')
-    return nullLists.has(field) ? never : (value) => (value as unknown[]).length === 0;
+  const omitsZero = omittedZeros.has(field);
+  if (nullLists.has(field)) return (value) => (value as unknown[]).length === 0;
+  if (required || (schema.default !== undefined && !omitsZero)) return never;
+  if (schema.type === 'array') return (value) => (value as unknown[]).length === 0;
   if (schema.type === 'object' && schema.additionalProperties) {
     return (value) => Object.keys(value as object).length === 0;
   }
   if (schema.type === 'string') return pointerStrings.has(field) ? never : (value) => value === '';
-  if (omittedZeros.has(field)) return (value) => value === 0 || value === false;
+  if (omitsZero) return (value) => value === 0 || value === false;
   return never;
 }

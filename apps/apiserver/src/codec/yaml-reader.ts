@@ -45,7 +45,7 @@ function goYamlError(error: YAMLParseError, text: string): string {
   switch (error.code) {
     case 'BAD_INDENT':
     case 'MISSING_CHAR':
-      return /flow/.test(error.message)
+      return /flow/i.test(error.message)
         ? `yaml: line ${Math.min(line, total)}: did not find expected ',' or ']'`
         : `yaml: line ${line}: could not find expected ':'`;
     case 'TAB_AS_INDENT':

@@ -90,7 +90,7 @@ function listErrors(q: ListQuery): FieldError[] {
       );
     }
     if (match !== 'Exact' && match !== 'NotOlderThan') {
-      errors.push(notSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan']));
+      errors.push(notSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']));
     }
     if (match === 'Exact' && q.resourceVersion === '0') {
       errors.push(

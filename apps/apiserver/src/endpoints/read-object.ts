@@ -1,6 +1,6 @@
 import { apiVersionOf, type KubeObject } from '@tinkernetes/api';
 import { badRequest, type StatusError } from '@tinkernetes/apimachinery';
-import type { ObjectCodec } from '../codec/object-codec';
+import { schemaCodec, type ObjectCodec } from '../codec/object-codec';
 import { bodyFormat, parseBody } from '../server/decode-body';
 import { readBody } from '../server/body';
 import type { EndpointContext, ResourceRequest } from './context';
@@ -48,7 +48,7 @@ function checkType(value: unknown, { codec, target }: ReadOptions, custom: boole
 function wrongType(kind: string, apiVersion: string, codec: ObjectCodec, target: string): StatusError {
   const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
   const reason =
-    apiVersion === codec.apiVersion
+    apiVersion === codec.apiVersion || schemaCodec(apiVersion, kind)
       ? `converting (${version}.${kind}) to (${target}): unknown conversion`
       : `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${codec.kind}: ${reason}`);

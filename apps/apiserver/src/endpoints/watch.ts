@@ -1,3 +1,4 @@
+import { badRequest } from '@tinkernetes/apimachinery';
 import { includeObjectOf } from './table';
 import type { CacheEntry } from '../cacher/cache-entry';
 import type { Endpoint, EndpointContext, ResourceRequest } from './context';
@@ -50,7 +51,12 @@ async function startOf(
 ): Promise<WatchStart> {
   const { feed } = context;
   const store = storeOf(request);
-  const wanted = query.resourceVersion === '' ? undefined : parseResourceVersion(query.resourceVersion);
+  const wanted =
+    query.resourceVersion === ''
+      ? undefined
+      : parseResourceVersion(query.resourceVersion, (message) =>
+          badRequest(`invalid resource version: resourceVersion: ${message}`),
+        );
   if (wanted === undefined) await feed.waitUntilFresh();
   else if (wanted > feed.revision && query.sendInitialEvents) await feed.waitFor(wanted);
   const initial = query.sendInitialEvents ?? !wanted;

@@ -39,7 +39,9 @@ export function writeQuery(request: ResourceRequest, kind: string): WriteQuery {
 
 export function dryRunErrors(values: readonly string[]): FieldError[] {
   const wrong = values.filter((v) => v !== 'All');
-  return wrong.length ? [notSupported('dryRun', wrong[0] ?? '', ['All'])] : [];
+  if (wrong.length === 0) return [];
+  const message = `Unsupported value: ${JSON.stringify(values)}: supported values: "All"`;
+  return [{ reason: 'FieldValueNotSupported', field: 'dryRun', message }];
 }
 
 function fieldManagerErrors(value: string): FieldError[] {

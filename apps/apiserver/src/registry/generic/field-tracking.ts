@@ -20,14 +20,16 @@ export function fieldManagement(typing: FieldTyping, context: WriteContext, now:
     apiVersion: context.apiVersion,
     subresource: context.subresource,
     now: formatTime(now),
-    ignored: ignoredPaths(context.subresource),
+    ignored: ignoredPaths(context),
   };
 }
 
 /** What a write through an endpoint can't change, so that it doesn't come to own it. */
-function ignoredPaths(subresource: string): readonly (readonly string[])[] {
+function ignoredPaths({ subresource, apiVersion }: WriteContext): readonly (readonly string[])[] {
   if (subresource === '') return [['status']];
-  return subresource === 'status' ? [['spec']] : [];
+  if (subresource !== 'status') return [];
+  // The workloads' status leaves their labels alone.
+  return apiVersion.startsWith('apps/') ? [['spec'], ['metadata', 'labels']] : [['spec']];
 }
 
 /** The new object with its managedFields kept current over a create, update or patch. */

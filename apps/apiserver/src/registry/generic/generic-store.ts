@@ -193,7 +193,8 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
 
   private async createOnce(given: KubeObject, context: WriteContext): Promise<Written> {
     const { strategy, hooks, hasStatus } = this.options;
-    let object = this.track(undefined, this.withDefaults(given), context);
+    const unique = withUniqueOwners(given, context);
+    let object = this.track(undefined, this.withDefaults(unique), context);
     object = await this.mutated(object, undefined, context);
     const strategyContext = this.strategyContext(context);
     if (hasStatus && !strategy.keepsStatusOnCreate) object = withoutStatus(object, this.options.codec);
@@ -283,6 +284,7 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
     const { hooks } = this.options;
     const strategyContext = this.strategyContext(context);
     let object: KubeObject = { ...wanted, metadata: metadataForUpdate(wanted.metadata, old.metadata) };
+    object = withUniqueOwners(object, context);
     object = this.track(old, this.withDefaults(object), context);
     object = await this.mutated(object, old, context);
     object = this.prepare(object, old, kind, strategyContext);
@@ -492,6 +494,19 @@ function uidConflict(store: GenericStore, old: KubeObject, uid: string): StatusE
     name,
     `StorageError: invalid object, Code: 4, Key: ${store.keyOf(name, namespace)}, ResourceVersion: ${resourceVersion}, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid ?? ''}`,
   );
+}
+
+/** Each owner once; the client is told when it named one twice. Source: k8s.io/apiserver/pkg/endpoints/handlers. */
+function withUniqueOwners(object: KubeObject, context: WriteContext): KubeObject {
+  const owners = object.metadata.ownerReferences;
+  if (!owners || owners.length < 2) return object;
+  const byUid = new Map(owners.map((owner) => [owner.uid, owner]));
+  if (byUid.size === owners.length) return object;
+  const repeated = new Set(owners.filter((owner) => byUid.get(owner.uid) !== owner).map(({ uid }) => uid));
+  context.warn(
+    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${[...repeated].join(', ')}`,
+  );
+  return { ...object, metadata: { ...object.metadata, ownerReferences: [...byUid.values()] } };
 }
 
 /** The same but for the order of keys and the resourceVersion: nothing to write. */

@@ -1,5 +1,6 @@
 import type { CertificateSigningRequest, KubeObject, Namespace, Pod } from '@tinkernetes/api';
 import type { SubresourceRules } from '../../contracts';
+import { podResize } from './pod-resize';
 import type { ServedResource } from './served-resource';
 
 const rules = <T extends KubeObject>(r: SubresourceRules<T>): SubresourceRules =>
@@ -34,7 +35,7 @@ const general: ReadonlyMap<string, SubresourceRules> = new Map([
   ['/namespaces/finalize', finalize],
   ['certificates.k8s.io/certificatesigningrequests/approval', approval],
   ['/pods/ephemeralcontainers', ephemeralContainers],
-  ['/pods/resize', rules<Pod>({ prepareForUpdate: (object) => object })],
+  ['/pods/resize', rules(podResize)],
 ]);
 
 export function subresourceRules(
