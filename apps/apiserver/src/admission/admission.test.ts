@@ -288,13 +288,34 @@ describe('admission', () => {
         .for(ValidatingWebhookConfigurations)
         .create(configuration(strict, { path: '/', url: nobody }));
       expect(await outcome(createConfigMap(strict, 'a'))).toMatch(
-        /^Internal error occurred: failed calling webhook "strict.example.com": failed to call webhook: Post "https:\/\/127.0.0.1:1\/\?timeout=10s": .*ECONNREFUSED/,
+        /^Internal error occurred: failed calling webhook "strict.example.com": failed to call webhook: Post "https:\/\/127.0.0.1:1\/\?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused$/,
       );
       const lax = await newNamespace('lax');
       await client
         .for(ValidatingWebhookConfigurations)
         .create(configuration(lax, { path: '/', url: nobody, failurePolicy: 'Ignore' }));
       expect(await outcome(createConfigMap(lax, 'a'))).toBe('admitted');
+    });
+
+    it('name the Service that is not there', async () => {
+      const namespace = await newNamespace('serviceless');
+      const [webhook] = configuration(namespace, { path: '/' }).webhooks;
+      await client.for(ValidatingWebhookConfigurations).create({
+        metadata: { name: namespace },
+        webhooks: [
+          {
+            name: 'w.example.com',
+            admissionReviewVersions: ['v1'],
+            sideEffects: 'None',
+            rules: webhook?.rules,
+            namespaceSelector: webhook?.namespaceSelector,
+            clientConfig: { service: { namespace, name: 'hook', path: '/check' }, caBundle },
+          },
+        ],
+      });
+      expect(await outcome(createConfigMap(namespace, 'a'))).toBe(
+        'Internal error occurred: failed calling webhook "w.example.com": failed to call webhook: Post "https://hook.serviceless.svc:443/check?timeout=10s": service "hook" not found',
+      );
     });
   });
 });

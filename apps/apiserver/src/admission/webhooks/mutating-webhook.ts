@@ -29,5 +29,12 @@ export function mutatingWebhook(deps: ServerDependencies & { authorizer: Authori
       }
       return object;
     },
+    // Nothing of a deletion can be changed, but it can be refused.
+    validate: async (a) => {
+      if (a.operation !== 'DELETE') return;
+      for (const configuration of configurations.list()) {
+        for (const webhook of configuration.webhooks ?? []) await dispatcher.ask(webhook, a);
+      }
+    },
   };
 }

@@ -6,6 +6,7 @@ import { Services, type WebhookClientConfig } from '@tinkernetes/api';
 import type { ServerDependencies } from '../../contracts';
 import { KubeletConnections } from '../../proxy/kubelet-connection';
 import { endpointOf } from '../../proxy/service-proxy';
+import { describeDialError } from './dial-errors';
 
 const maxAnswerBytes = 3 * 1024 * 1024;
 
@@ -44,8 +45,10 @@ export class WebhookClient {
       return await readJson(answer);
     } catch (error) {
       const cause: unknown = cancel.signal.aborted ? cancel.signal.reason : error;
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(`failed to call webhook: Post "${url.href}": ${reason}`, { cause });
+      // A Service's port is always shown, as Go's URLs keep it.
+      const shown =
+        config.service && url.port === '' ? url.href.replace(servername, `${servername}:443`) : url.href;
+      throw new Error(`failed to call webhook: Post "${shown}": ${describeDialError(cause)}`, { cause });
     } finally {
       timer.cancel();
     }
