@@ -1,96 +1,31 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import {
-  Events,
-  Nodes,
-  Pods,
-  PriorityClasses,
-  type Node,
-  type Pod,
-  type PriorityClass,
-} from '@tinkernetes/api';
+import { Events, Pods, PriorityClasses, type PriorityClass } from '@tinkernetes/api';
 import { createClient, type Client } from '@tinkernetes/client';
-import {
-  createMetrics,
-  createStepTracer,
-  parseFlags,
-  realClock,
-  realRandom,
-} from '@tinkernetes/component-base';
-import { eventually, silentLogger } from '@tinkernetes/component-base/testing';
-import { kubeconfigText, startApiServer, type TestApiServer } from '@tinkernetes/testing';
-import { flags, toOptions } from './options';
-import { run } from './run';
+import { eventually } from '@tinkernetes/component-base/testing';
+import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
+import { asking, createPod, createReadyNode, getPod } from './testing/api-objects';
+import { startScheduler, type RunningScheduler } from './testing/running-scheduler';
 
 describe('scheduler against a real API server', () => {
   let server: TestApiServer;
   let client: Client;
-  let folder: string;
-  const stopping = new AbortController();
-  let running: Promise<void>;
-  let debugPort: number;
+  let scheduler: RunningScheduler;
+  const podNamed = (name: string) => getPod(client, name);
 
   beforeAll(async () => {
     server = await startApiServer({ flags: ['--disable-admission-plugins=ServiceAccount'] });
     client = createClient(server.adminConfig);
-    folder = mkdtempSync(join(tmpdir(), 'scheduler-'));
-    const kubeconfig = join(folder, 'kubeconfig');
     // As in a cluster: with the rights that RBAC gives the scheduler, and no more.
-    writeFileSync(kubeconfig, kubeconfigText(await server.configFor('system:kube-scheduler')));
-    const options = toOptions(
-      parseFlags(flags, [`--kubeconfig=${kubeconfig}`, '--leader-elect=false', '--debug-port=0']),
-    );
-    await new Promise<void>((resolve, reject) => {
-      running = run(options, {
-        signal: stopping.signal,
-        clock: realClock,
-        random: realRandom,
-        logger: silentLogger,
-        metrics: createMetrics(),
-        tracer: createStepTracer({ component: 'kube-scheduler' }),
-        ready: (info) => {
-          debugPort = Number(info?.debugPort);
-          resolve();
-        },
-      });
-      running.catch(reject);
-    });
+    const config = await server.configFor('system:kube-scheduler');
+    scheduler = await startScheduler(config, ['--leader-elect=false', '--debug-port=0']);
   });
   afterAll(async () => {
-    stopping.abort(new Error('test is over'));
-    await running;
+    await scheduler.stop();
     client.close();
     await server.stop();
-    rmSync(folder, { recursive: true });
   });
 
-  /** A Ready node: what the node lifecycle controller and the kubelet would have made of it. */
-  const createNode = async (name: string) => {
-    const resources = { cpu: '2', memory: '4Gi', pods: '110' };
-    const status = {
-      allocatable: resources,
-      capacity: resources,
-      conditions: [{ type: 'Ready', status: 'True' }],
-    };
-    const node = {
-      metadata: { name, labels: { 'kubernetes.io/hostname': name } },
-      status,
-    } as unknown as Node;
-    await client.for(Nodes).create(node);
-    await client.for(Nodes).patch(name, { spec: { taints: null } }, { type: 'merge' });
-  };
-  const createPod = (name: string, spec: Partial<Pod['spec']> = {}) =>
-    client
-      .for(Pods)
-      .create(
-        { metadata: { name }, spec: { containers: [{ name: 'main', image: 'nginx' }], ...spec } } as never,
-        { namespace: 'default' },
-      );
-  const podNamed = (name: string) => client.for(Pods).get(name, { namespace: 'default' });
-
   it('says that there are no nodes, and binds the Pod once one comes', async () => {
-    await createPod('early');
+    await createPod(client, 'early');
     await eventually(async () => {
       const condition = (await podNamed('early')).status?.conditions?.find(
         ({ type }) => type === 'PodScheduled',
@@ -101,7 +36,7 @@ describe('scheduler against a real API server', () => {
         message: 'no nodes available to schedule pods',
       });
     });
-    await createNode('node-1');
+    await createReadyNode(client, 'node-1');
     await eventually(async () => expect((await podNamed('early')).spec?.nodeName).toBe('node-1'));
     await eventually(async () => {
       const { items } = await client.for(Events).list({ namespace: 'default' });
@@ -120,12 +55,9 @@ describe('scheduler against a real API server', () => {
   it('evicts a less important Pod to make room for one that fits nowhere', async () => {
     const priorityClass = { metadata: { name: 'high' }, value: 1000 } as PriorityClass;
     await client.for(PriorityClasses).create(priorityClass);
-    const asking = (cpu: string) => ({
-      containers: [{ name: 'main', image: 'nginx', resources: { requests: { cpu } } }],
-    });
-    await createPod('low', asking('1500m'));
+    await createPod(client, 'low', asking('1500m'));
     await eventually(async () => expect((await podNamed('low')).spec?.nodeName).toBe('node-1'));
-    await createPod('waiting', asking('1500m'));
+    await createPod(client, 'waiting', asking('1500m'));
     await eventually(async () => {
       const condition = (await podNamed('waiting')).status?.conditions?.find(
         ({ type }) => type === 'PodScheduled',
@@ -135,7 +67,7 @@ describe('scheduler against a real API server', () => {
           'preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.',
       );
     });
-    await createPod('important', { ...asking('1500m'), priorityClassName: 'high' });
+    await createPod(client, 'important', { ...asking('1500m'), priorityClassName: 'high' });
     await eventually(async () => {
       const victim = await podNamed('low');
       expect(victim.metadata.deletionTimestamp).toBeDefined();
@@ -153,7 +85,7 @@ describe('scheduler against a real API server', () => {
   });
 
   it('explains its last attempt for a Pod: why each node was refused', async () => {
-    const url = `http://127.0.0.1:${debugPort}/debug/scheduler`;
+    const url = `http://127.0.0.1:${String(scheduler.info.debugPort)}/debug/scheduler`;
     const show = async (path: string) =>
       (await fetch(`${url}/${path}`, { headers: { connection: 'close' } })).json() as Promise<unknown>;
     expect(await show('attempts/default/waiting')).toMatchObject({
@@ -170,7 +102,7 @@ describe('scheduler against a real API server', () => {
 
   it('binds within milliseconds of a Pod’s appearance', async () => {
     const start = performance.now();
-    await createPod('quick');
+    await createPod(client, 'quick');
     await eventually(async () => expect((await podNamed('quick')).spec?.nodeName).toBe('node-1'), {
       intervalMs: 2,
     });
