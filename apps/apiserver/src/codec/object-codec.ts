@@ -64,11 +64,10 @@ export function builtInCodec(
   };
 }
 
-/** An object without metadata gets an empty one, so that nobody has to ask. */
+/** Metadata always has a name, if an empty one, so that nobody has to ask. */
 function withMetadata(object: KubeObject): KubeObject {
-  if (object.metadata) return object;
-  const { kind, apiVersion, ...rest } = object;
-  return { kind, apiVersion, ...rest, metadata: { name: '' } };
+  if (object.metadata?.name !== undefined) return object;
+  return { ...object, metadata: { ...object.metadata, name: '' } };
 }
 
 /** Codec of the built-in kind that an object says it is; undefined when there is none. */

@@ -263,7 +263,8 @@ function fieldOf(struct: string, name: string, schema: OpenAPISchema, owner: Ope
   const kind = owner['x-kubernetes-group-version-kind'] !== undefined;
   const always =
     isStruct &&
-    (alwaysStructs.has(field) ||
+    (name === 'metadata' ||
+      alwaysStructs.has(field) ||
       (kind && (name === 'spec' || name === 'status') && !pointerStructs.has(field)));
   const decode = compile(schema);
   return {

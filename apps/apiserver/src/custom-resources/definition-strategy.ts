@@ -30,6 +30,7 @@ export const definitionStrategy: Strategy<Definition> = {
     ...definition,
     spec: {
       ...definition.spec,
+      versions: definition.spec.versions ?? [],
       names: withDefaultNames(definition.spec.names),
       conversion: definition.spec.conversion ?? { strategy: 'None' },
     },

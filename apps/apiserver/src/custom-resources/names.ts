@@ -4,8 +4,8 @@ import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '@t
 export function withDefaultNames(names: CustomResourceDefinitionNames): CustomResourceDefinitionNames {
   return {
     ...names,
-    singular: names.singular || names.kind.toLowerCase(),
-    listKind: names.listKind || `${names.kind}List`,
+    singular: names.singular || (names.kind ?? '').toLowerCase(),
+    listKind: names.listKind || (names.kind ? `${names.kind}List` : undefined),
   };
 }
 
