@@ -123,6 +123,13 @@ describe('admission', () => {
     ).toBe('pods "b" is forbidden: error looking up service account young/x: serviceaccount "x" not found');
   });
 
+  it('knows what has no name yet by its generateName', async () => {
+    const namespace = await newNamespace('unnamed');
+    const spec = { containers: [{ name: 'c', image: 'i' }], priorityClassName: 'none' };
+    const create = client.for(Pods).create({ metadata: { generateName: 'web-' }, spec }, { namespace });
+    expect(await outcome(create)).toBe('pods "web-" is forbidden: no PriorityClass with name none was found');
+  });
+
   it('validates by policies with parameters, variables and messages', async () => {
     const namespace = await newNamespace('policies', { policed: 'yes' });
     await createConfigMap(namespace, 'limits', { max: '1' });

@@ -1,7 +1,7 @@
 import { Namespaces } from '@tinkernetes/api';
 import { notFound, StatusError } from '@tinkernetes/apimachinery';
 import type { AdmissionAttributes, AdmissionPlugin, StoreRegistry } from '../contracts';
-import { notAdmitted } from './answers';
+import { notAdmitted, notAdmittedYet } from './answers';
 
 const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
@@ -35,7 +35,7 @@ export function namespaceLifecycle(stores: StoreRegistry): AdmissionPlugin {
     if (!namespace) throw notFound({ group: '', resource: 'namespaces' }, a.namespace);
     const terminating = namespace.status?.phase === 'Terminating' || namespace.metadata.deletionTimestamp;
     if (a.operation !== 'CREATE' || !terminating) return;
-    const error = notAdmitted(
+    const error = notAdmittedYet(
       a,
       `unable to create new content in namespace ${a.namespace} because it is being terminated`,
     );

@@ -2,7 +2,7 @@ import { Namespaces, Nodes } from '@tinkernetes/api';
 import type { KubeObject, Pod, Toleration } from '@tinkernetes/api';
 import { deepEqual } from '@tinkernetes/apimachinery';
 import type { AdmissionPlugin, StoreRegistry } from '../contracts';
-import { concerns, notAdmitted } from './answers';
+import { concerns, notAdmitted, notAdmittedYet } from './answers';
 
 /** Hard anti-affinity between Pods is for nodes only: wider, one Pod could keep a whole zone for itself. */
 export const limitPodHardAntiAffinityTopology: AdmissionPlugin = {
@@ -60,7 +60,7 @@ export function podNodeSelector(stores: StoreRegistry): AdmissionPlugin {
       );
       const own = pod.spec.nodeSelector ?? {};
       if (Object.entries(wanted).some(([key, value]) => own[key] !== undefined && own[key] !== value)) {
-        throw notAdmitted(a, 'pod node label selector conflicts with its namespace node label selector');
+        throw notAdmittedYet(a, 'pod node label selector conflicts with its namespace node label selector');
       }
       return { ...pod, spec: { ...pod.spec, nodeSelector: { ...wanted, ...own } } } as KubeObject;
     },

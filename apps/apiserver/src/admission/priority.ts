@@ -1,7 +1,7 @@
 import { PriorityClasses } from '@tinkernetes/api';
 import type { KubeObject, Pod, PriorityClass } from '@tinkernetes/api';
 import type { AdmissionAttributes, AdmissionPlugin, StoreRegistry } from '../contracts';
-import { concerns, notAdmitted } from './answers';
+import { concerns, notAdmitted, notAdmittedYet } from './answers';
 
 const group = 'scheduling.k8s.io';
 
@@ -30,13 +30,13 @@ export function priority(stores: StoreRegistry): AdmissionPlugin {
     const value = found?.value ?? 0;
     const preemptionPolicy = found?.preemptionPolicy ?? 'PreemptLowerPriority';
     if (spec.priority !== undefined && spec.priority !== null && spec.priority !== value) {
-      throw notAdmitted(
+      throw notAdmittedYet(
         a,
         `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
       );
     }
     if (spec.preemptionPolicy && spec.preemptionPolicy !== preemptionPolicy) {
-      throw notAdmitted(
+      throw notAdmittedYet(
         a,
         `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
       );
@@ -55,7 +55,7 @@ export function priority(stores: StoreRegistry): AdmissionPlugin {
 
   function classNamed(a: AdmissionAttributes, name: string): PriorityClass {
     const found = classes.peek(name);
-    if (!found) throw notAdmitted(a, `no PriorityClass with name ${name} was found`);
+    if (!found) throw notAdmittedYet(a, `no PriorityClass with name ${name} was found`);
     return found;
   }
 

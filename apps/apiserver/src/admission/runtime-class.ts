@@ -2,7 +2,7 @@ import { RuntimeClasses } from '@tinkernetes/api';
 import type { KubeObject, Pod, RuntimeClass, Toleration } from '@tinkernetes/api';
 import { deepEqual, quantitiesOf } from '@tinkernetes/apimachinery';
 import type { AdmissionAttributes, AdmissionPlugin, StoreRegistry } from '../contracts';
-import { concerns, notAdmitted } from './answers';
+import { concerns, notAdmitted, notAdmittedYet } from './answers';
 
 type ResourceList = Readonly<Record<string, string | number>>;
 type PodSpec = NonNullable<Pod['spec']>;
@@ -37,7 +37,7 @@ export function runtimeClass(stores: StoreRegistry): AdmissionPlugin {
   function classOf(a: AdmissionAttributes, { runtimeClassName: name }: PodSpec): RuntimeClass | undefined {
     if (!name) return undefined;
     const found = classes.peek(name);
-    if (!found) throw notAdmitted(a, `pod rejected: RuntimeClass "${name}" not found`);
+    if (!found) throw notAdmittedYet(a, `pod rejected: RuntimeClass "${name}" not found`);
     return found;
   }
 }
@@ -47,7 +47,7 @@ function withOverhead(a: AdmissionAttributes, spec: PodSpec, { overhead }: Runti
   if (!fixed) return spec;
   const given = spec.overhead ?? {};
   if (Object.keys(given).length > 0 && !sameQuantities(given, fixed)) {
-    throw notAdmitted(a, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+    throw notAdmittedYet(a, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
   }
   return { ...spec, overhead: { ...fixed } };
 }
@@ -64,7 +64,7 @@ function withScheduling(a: AdmissionAttributes, spec: PodSpec, { scheduling }: R
   for (const [key, value] of Object.entries(wanted)) {
     const own = given[key];
     if (own === undefined || own === value) continue;
-    throw notAdmitted(
+    throw notAdmittedYet(
       a,
       `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`,
     );

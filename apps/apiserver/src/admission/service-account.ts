@@ -3,7 +3,7 @@ import type { Container, KubeObject, Pod, ServiceAccount, Volume } from '@tinker
 import { nameSuffix, type RunContext } from '@tinkernetes/component-base';
 import { warnOnlyExpirationSeconds } from '../tokens/issuer';
 import type { AdmissionAttributes, AdmissionPlugin, ResourceStore, StoreRegistry } from '../contracts';
-import { concerns, notAdmitted } from './answers';
+import { concerns, notAdmitted, notAdmittedYet } from './answers';
 import { isMirrorPod } from './mirror-pod';
 
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -49,7 +49,7 @@ export function serviceAccount(stores: StoreRegistry, { clock, random }: RunCont
       accounts.peek(name, a.namespace) ??
       (name === 'default' ? await appearing(accounts, { name, namespace: a.namespace }) : undefined);
     if (account) return account;
-    throw notAdmitted(
+    throw notAdmittedYet(
       a,
       `error looking up service account ${a.namespace}/${name}: serviceaccount "${name}" not found`,
     );

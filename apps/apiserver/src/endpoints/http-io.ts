@@ -49,7 +49,13 @@ export function createHttpIO({ options, clock }: EndpointContext): HttpIO {
     },
     respond(request, code, object) {
       const negotiated = negotiate(request.raw.headers.accept, { protobuf: false, scope: 'none' });
-      sendBytes(request.response, code, negotiated.contentType, serialize(object, negotiated));
+      sendBytes(request.response, code, negotiated.contentType, serialize(inOrder(object), negotiated));
     },
   };
+}
+
+/** As every object is written: what it is, its metadata, the rest. */
+function inOrder(object: object): object {
+  const { kind, apiVersion, metadata, ...rest } = object as Partial<KubeObject>;
+  return { kind, apiVersion, metadata, ...rest };
 }

@@ -13,7 +13,7 @@ import {
 } from '@tinkernetes/apimachinery';
 import { schemaNameOf } from '../../codec/object-codec';
 import type { AdmissionAttributes, AdmissionPlugin, Authorizer, StoreRegistry } from '../../contracts';
-import { notAdmitted } from '../answers';
+import { notAdmittedYet } from '../answers';
 import type { PolicyEvaluation } from './evaluation';
 import { withoutTypes } from './object-literals';
 import { paramsOf } from './params';
@@ -74,7 +74,7 @@ export function mutatingAdmissionPolicy(stores: StoreRegistry, authorizer: Autho
       if (spec.failurePolicy === 'Ignore') return a.object;
       if (error instanceof StatusError && error.reason === 'Forbidden') throw error;
       const reason = error instanceof Error ? error.message : String(error);
-      throw notAdmitted(
+      throw notAdmittedYet(
         a,
         `policy '${policy.metadata.name}' with binding '${binding.metadata.name}' denied request: ${reason}`,
       );
