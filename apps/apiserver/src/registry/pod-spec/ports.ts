@@ -42,7 +42,7 @@ export function hostPortConflicts(containers: readonly Container[], path: string
 export const hostNetworkPorts = (containers: readonly Container[], path: string): Errors =>
   containers.flatMap((container, i) =>
     (container.ports ?? [])
-      .filter((port) => port.hostPort !== port.containerPort)
+      .filter((port) => port.hostPort && port.hostPort !== port.containerPort)
       .map((port) =>
         invalid(
           child(index(path, i), 'containerPort'),

@@ -11,7 +11,7 @@ function defaultSpec(given: JobSpec): JobSpec {
     ...policy,
     rules: mapList(policy.rules ?? [], (rule) =>
       mapMember(rule, 'onPodConditions', (conditions) =>
-        mapList(conditions, (condition) => fill(condition, { status: 'True' })),
+        mapList(conditions, (condition) => (condition.status ? condition : { ...condition, status: 'True' })),
       ),
     ),
   }));

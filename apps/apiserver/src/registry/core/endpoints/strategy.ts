@@ -11,9 +11,9 @@ import { nonSpecialIp } from './addresses';
 
 function validateAddress(address: EndpointAddress, path: string): Errors {
   const at = child(path, 'ip');
-  const problems = check(at, address.ip, isValidIp);
   return [
-    ...(problems.length > 0 ? problems : nonSpecialIp(at, address.ip)),
+    ...check(at, address.ip, isValidIp),
+    ...nonSpecialIp(at, address.ip),
     ...(address.hostname ? check(child(path, 'hostname'), address.hostname, isDns1123Label) : []),
   ];
 }
@@ -51,6 +51,5 @@ export const endpointsStrategy = defineStrategy(EndpointsResource, {
       ),
     ),
   validate: (endpoints) => eachOf('subsets', endpoints.subsets, validateSubset),
-  warnings: () => ['v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'],
   tableCells: endpointsCells,
 });

@@ -9,7 +9,7 @@ import { defaultPodOnly, defaultPodSpec } from '../../pod-spec/defaults';
 import { validatePodSpec } from '../../pod-spec/validate';
 import { podFieldNames, podFields } from './fields';
 import { podSpecWarnings } from './warnings';
-import { validatePodUpdate } from './update';
+import { preparePodResize, validatePodResize, validatePodUpdate } from './update';
 
 /** A Pod with gates is not scheduled yet, and says so from the start. Source: pod strategy.applySchedulingGatedCondition. */
 function gatedCondition(pod: Pod, now: number): PodCondition[] {
@@ -61,6 +61,9 @@ export const podStrategy = defineStrategy(Pods, {
     },
     status: { ...pod.status, ...(old.status?.qosClass ? { qosClass: old.status.qosClass } : {}) },
   }),
+  subresources: {
+    resize: { prepareForUpdate: preparePodResize, validateUpdate: validatePodResize },
+  },
   warnings: (pod) => podSpecWarnings(pod.spec, 'spec'),
   graceful: (pod, requested) => {
     const isFinished = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';

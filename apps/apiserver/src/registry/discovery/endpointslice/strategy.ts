@@ -7,8 +7,8 @@ import {
   invalid,
   isDns1123Label,
   isDns1123Subdomain,
+  isFullyQualifiedDomainName,
   isQualifiedName,
-  isValidIp,
   required,
   tooMany,
 } from '@tinkernetes/apimachinery';
@@ -48,11 +48,19 @@ function validateEndpoint(endpoint: Endpoint, path: string, type: string): Error
 }
 
 function validateAddress(address: string, path: string, type: string): Errors {
-  if (type === 'FQDN') return check(path, address, isDns1123Subdomain);
-  const problems = check(path, address, isValidIp);
-  if (problems.length > 0) return problems;
-  if (familyOf(address) !== type) return [invalid(path, address, `must be a valid ${type} address`)];
-  return nonSpecialIp(path, address);
+  const list = path.slice(0, path.lastIndexOf('['));
+  switch (type) {
+    case 'FQDN':
+      return check(path, address, isFullyQualifiedDomainName);
+    case 'IPv4':
+    case 'IPv6': {
+      // Upstream names the list, not the element, for addresses of the other family.
+      const family = familyOf(address) === type ? [] : [invalid(list, address, `must be an ${type} address`)];
+      return [...family, ...nonSpecialIp(path, address)];
+    }
+    default:
+      return [];
+  }
 }
 
 function validatePorts(ports: readonly DiscoveryV1EndpointPort[] | undefined): Errors {
@@ -92,5 +100,7 @@ export const endpointSliceStrategy = defineStrategy(EndpointSlices, {
     ...validate(slice),
     ...immutable('addressType', slice.addressType, old.addressType),
   ],
+  warnings: (slice) =>
+    slice.addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [],
   tableCells: endpointSliceCells,
 });
