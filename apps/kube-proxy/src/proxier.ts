@@ -2,6 +2,8 @@ import { EndpointSlices, Nodes, Services, type Node } from '@tinkernetes/api';
 import type { Clock, Logger, Metrics } from '@tinkernetes/component-base';
 import type { SharedInformerFactory } from '@tinkernetes/informers';
 import { endpointAnnotation, type VnetClient } from '@tinkernetes/vnet';
+import { HealthCheckNodePorts } from './health/health-check-node-ports';
+import { healthChecks } from './health/health-checks';
 import { nodeRoutes } from './rules/node-routes';
 import { RuleTable, serviceIndex, serviceOfSlice } from './rules/rule-table';
 import { SyncRunner } from './sync-runner';
@@ -34,6 +36,7 @@ export class Proxier {
   private readonly runner: SyncRunner;
   private readonly syncDuration;
   private readonly userspace: UserspaceProxy | undefined;
+  private readonly healthCheckPorts: HealthCheckNodePorts;
   private lastSyncedAt: number | undefined;
   private readonly firstSync: Promise<void>;
   private onFirstSync: () => void = () => undefined;
@@ -49,6 +52,7 @@ export class Proxier {
     this.slices.addIndex(serviceIndex, serviceOfSlice);
     this.table = new RuleTable(settings.nodeName);
     this.userspace = settings.mode === 'userspace' ? new UserspaceProxy(deps) : undefined;
+    this.healthCheckPorts = new HealthCheckNodePorts({ ...deps, isHealthy: () => this.isHealthy() });
     this.firstSync = new Promise((resolve) => (this.onFirstSync = resolve));
     this.runner = new SyncRunner({
       sync: () => this.sync(),
@@ -98,9 +102,12 @@ export class Proxier {
 
   /** Throws when the rules have not been written for twice the longest time that may pass between two writes. */
   checkHealth(): void {
-    const { clock } = this.deps;
-    const age = clock.monotonic() - (this.lastSyncedAt ?? -Infinity);
-    if (age > 2 * this.settings.syncPeriodMs) throw new Error('rules have not been synced for too long');
+    if (!this.isHealthy()) throw new Error('rules have not been synced for too long');
+  }
+
+  private isHealthy(): boolean {
+    const age = this.deps.clock.monotonic() - (this.lastSyncedAt ?? -Infinity);
+    return age <= 2 * this.settings.syncPeriodMs;
   }
 
   private async sync(): Promise<void> {
@@ -116,6 +123,7 @@ export class Proxier {
     const written = this.userspace ? await this.userspace.redirect(rules) : rules;
     await Promise.all([vnet.setRules(owner, written), vnet.setRoutes(owner, routes)]);
     this.lastSyncedAt = clock.monotonic();
+    this.healthCheckPorts.apply(healthChecks(this.services.lister.list(), this.slices.lister, nodeName));
     this.syncDuration.observe((this.lastSyncedAt - startedAt) / 1000);
     logger.debug({ rules: rules.length, routes: routes.length }, 'rules written');
     this.onFirstSync();
