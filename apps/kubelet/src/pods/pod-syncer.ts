@@ -48,13 +48,22 @@ const mountRetryMs = 5000;
 
 /** The steps of a Pod's life on this node. Source: pkg/kubelet SyncPod, SyncTerminatingPod, SyncTerminatedPod. */
 export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
+  /** Pods that have become ready once: what happens to them later is no part of their start's trace. */
+  const started = new Set<string>();
+
   return {
     sync: (pod) => deps.tracer.step('kubelet.sync', stepOf(pod), (span) => sync(pod, span.traceParent)),
     terminate,
     cleanUp,
   };
 
-  function stepOf(pod: Pod, parent = deps.traceOf(pod)) {
+  function startTraceOf(pod: Pod): TraceParent | undefined {
+    const uid = uidOf(pod);
+    if (isReady(deps.statuses.get(uid) ?? pod.status)) started.add(uid);
+    return started.has(uid) ? undefined : deps.traceOf(pod);
+  }
+
+  function stepOf(pod: Pod, parent = startTraceOf(pod)) {
     const { name, namespace, uid } = pod.metadata;
     return { parent, node: deps.nodeName, object: { kind: 'Pod', namespace, name, uid } };
   }
@@ -187,11 +196,12 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
     }
     generator.forget(uid);
     runtimes.forget(pod);
+    started.delete(uid);
   }
 }
 
-const isReady = (status: PodStatus): boolean =>
-  status.phase === 'Running' && status.conditions?.find((c) => c.type === 'Ready')?.status === 'True';
+const isReady = (status: PodStatus | undefined): boolean =>
+  status?.phase === 'Running' && status.conditions?.find((c) => c.type === 'Ready')?.status === 'True';
 
 async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   let onAbort: () => void = () => undefined;

@@ -339,14 +339,18 @@ export class RuntimeManager {
     at: { containerId: string; podIP: string; trace: TraceParent | undefined },
   ): Promise<void> {
     const handler = container.lifecycle?.postStart;
-    if (!handler) return;
     const { cache, killer, events, logger, tracer } = this.deps;
+    const step = this.step(pod, at.trace, {
+      container: container.name,
+      postStart: handler !== undefined,
+      probes: probeNames(container),
+    });
+    if (!handler) {
+      tracer.record('kubelet.hooks', { ...step, startMs: this.deps.clock.now() });
+      return;
+    }
     try {
-      await tracer.step(
-        'kubelet.hooks',
-        this.step(pod, at.trace, { container: container.name, hook: 'postStart' }),
-        () => runHook(handler, { pod, container, ...at }, this.deps),
-      );
+      await tracer.step('kubelet.hooks', step, () => runHook(handler, { pod, container, ...at }, this.deps));
     } catch (error) {
       logger.warn({ pod: podText(pod), container: container.name, err: error }, 'postStart hook failed');
       events.container(pod, container.name, {
@@ -367,3 +371,9 @@ export class RuntimeManager {
 
 /** The runtime's own text, as upstream puts it into events. */
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Which probes begin now, e.g. `startup, readiness`. */
+const probeNames = ({ startupProbe, livenessProbe, readinessProbe }: Container): string =>
+  [startupProbe && 'startup', livenessProbe && 'liveness', readinessProbe && 'readiness']
+    .filter(Boolean)
+    .join(', ');

@@ -1,3 +1,4 @@
+import { realClock } from '@tinkernetes/component-base';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -43,7 +44,7 @@ export class Containerd {
     await writeFile(config, configuration(this.directory, this.socket));
     this.process = spawn('containerd', ['--config', config], { stdio: 'ignore' });
     for (let i = 0; i < 200 && this.ctr('version').status !== 0; i++)
-      await new Promise((r) => setTimeout(r, 50));
+      await realClock.sleep(50);
     const archive = join(this.directory, 'image.tar');
     await writeFile(archive, await imageArchive());
     const imported = this.ctr('-n', 'k8s.io', 'images', 'import', '--snapshotter', 'native', archive);
