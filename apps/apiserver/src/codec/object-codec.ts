@@ -64,10 +64,10 @@ export function builtInCodec(
   };
 }
 
-/** Metadata always has a name, if an empty one, so that nobody has to ask. */
+/** An object without metadata gets a name, if an empty one, so that nobody has to ask. */
 function withMetadata(object: KubeObject): KubeObject {
-  if (object.metadata?.name !== undefined) return object;
-  return { ...object, metadata: { ...object.metadata, name: '' } };
+  if (object.metadata && Object.keys(object.metadata).length > 0) return object;
+  return { ...object, metadata: { name: '' } };
 }
 
 /** Codec of the built-in kind that an object says it is; undefined when there is none. */

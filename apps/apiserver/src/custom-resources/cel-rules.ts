@@ -2,6 +2,7 @@ import type { KubeObject, ValidationRule } from '@tinkernetes/api';
 import { deepEqual, forbidden, invalid } from '@tinkernetes/apimachinery';
 import { CelCompileError, CelEnvironment, requestBudget, toCelValue, type CostBudget } from '../cel';
 import type { FieldError } from '../contracts';
+import { estimatedCost, excess, isScalar, ruleCostLimit, schemaCostLimit } from './rule-cost';
 import { isRecord, itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
 
 let environment: CelEnvironment | undefined;
@@ -144,12 +145,62 @@ export function ruleErrors(schema: Schema, path: string): FieldError[] {
   return rulesOf(schema).flatMap((rule, i) => {
     const at = `${path}.x-kubernetes-validations[${i}]`;
     const errors: FieldError[] = [];
-    const reason = compileError(rule.rule);
+    const reason = compileError(rule.rule) ?? selectionError(rule.rule, schema);
     if (reason) errors.push(invalid(`${at}.rule`, internalRule(rule), reason));
     const messageReason = rule.messageExpression ? compileError(rule.messageExpression) : undefined;
     if (messageReason) errors.push(invalid(`${at}.messageExpression`, internalRule(rule), messageReason));
     return errors;
   });
+}
+
+/** A scalar has no fields: what is selected from it is a mistake that CEL's type checker finds. */
+function selectionError(expression: string, schema: Schema): string | undefined {
+  const match = isScalar(schema) ? /\bself\.\w+\b(?!\s*\()/.exec(expression) : null;
+  if (!match) return undefined;
+  const column = match.index + 'self'.length + 1;
+  const type = schema.type === 'integer' ? 'int' : schema.type === 'number' ? 'double' : schema.type;
+  return `compilation failed: ERROR: <input>:1:${column}: type '${type}' does not support field selection\n | ${expression}\n | ${'.'.repeat(column - 1)}^`;
+}
+
+/** Rules that could cost too much, alone or together. */
+export function costErrors(root: Schema, path: string): FieldError[] {
+  const rules: { at: string; cost: number }[] = [];
+  collectCosts(root, path, rules);
+  const total = rules.reduce((sum, { cost }) => sum + cost, 0);
+  const advice =
+    '(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)';
+  const errors = rules
+    .filter(({ cost }) => cost > ruleCostLimit)
+    .map(({ at, cost }) =>
+      forbidden(
+        at,
+        `estimated rule cost exceeds budget by factor of ${excess(cost, ruleCostLimit)} ${advice}`,
+      ),
+    );
+  if (total <= schemaCostLimit) return errors;
+  const contributors = rules
+    .filter(({ cost }) => cost > schemaCostLimit / 10)
+    .map(({ at }) =>
+      forbidden(
+        at,
+        'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
+      ),
+    );
+  const whole = `x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of ${excess(total, schemaCostLimit)} ${advice}`;
+  return [...contributors, ...errors, forbidden(path, whole)];
+}
+
+function collectCosts(schema: Schema, path: string, out: { at: string; cost: number }[]): void {
+  rulesOf(schema).forEach(({ rule }, i) => {
+    out.push({ at: `${path}.x-kubernetes-validations[${i}].rule`, cost: estimatedCost(rule, schema) });
+  });
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    collectCosts(property, `${path}.properties[${name}]`, out);
+  }
+  const items = itemsOf(schema);
+  if (items) collectCosts(items, `${path}.items`, out);
+  const values = isRecord(schema.additionalProperties) ? valuesOf(schema) : undefined;
+  if (values) collectCosts(values, `${path}.additionalProperties`, out);
 }
 
 function compileError(expression: string): string | undefined {

@@ -1,7 +1,7 @@
 import type { CustomResourceDefinition } from '@tinkernetes/api';
 import { forbidden, invalid, notSupported, required } from '@tinkernetes/apimachinery';
 import type { FieldError } from '../contracts';
-import { ruleErrors } from './cel-rules';
+import { costErrors, ruleErrors } from './cel-rules';
 import { patternError } from './patterns';
 import { isRecord, itemsOf, valuesOf, type Schema } from './structural-schema';
 import { validateValue } from './validate-value';
@@ -20,7 +20,7 @@ export function schemaErrors({ spec }: CustomResourceDefinition): FieldError[] {
     if (!schema) return [required(`spec.versions[${i}].schema.openAPIV3Schema`)];
     const path = single ? 'spec.validation.openAPIV3Schema' : `spec.versions[${i}].schema.openAPIV3Schema`;
     const root = schema.type === 'object' ? [] : [rootType(schema, path)];
-    return [...root, ...nodeErrors(schema, path)];
+    return [...root, ...nodeErrors(schema, path), ...costErrors(schema, path)];
   });
 }
 
