@@ -45,7 +45,7 @@ describe('scheduler against a real API server', () => {
         .map(({ message }) => message);
       expect(messages).toEqual([
         'no nodes available to schedule pods',
-        '0/1 nodes are available: 1 node(s) had untolerated taint {node.kubernetes.io/not-ready: }. ' +
+        '0/1 nodes are available: 1 node(s) had untolerated taint(s). ' +
           'preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.',
         'Successfully assigned default/early to node-1',
       ]);

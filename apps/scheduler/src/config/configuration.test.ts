@@ -81,6 +81,7 @@ describe('plugins of a profile', () => {
       'NodeAffinity',
       'NodePorts',
       'NodeResourcesFit',
+      'VolumeRestrictions',
       'NodeVolumeLimits',
       'VolumeBinding',
       'VolumeZone',

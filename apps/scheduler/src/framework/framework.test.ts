@@ -38,7 +38,7 @@ it('filters only nodes that every PreFilter leaves, and says who narrowed them d
   });
   expect(withPlugins(narrow('X', 'a')).place(pod)).toMatchObject({ kind: 'found', node: 'a' });
   expect(withPlugins(narrow('X', 'a'), narrow('Y', 'b')).message(pod)).toBe(
-    "0/2 nodes are available: node(s) didn't satisfy plugins [X Y].",
+    "0/2 nodes are available: node(s) didn't satisfy plugin(s) [X Y] simultaneously.",
   );
 });
 

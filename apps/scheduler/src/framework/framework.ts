@@ -44,8 +44,10 @@ export interface ScoreTable {
   readonly plugins: { plugin: string; weight: number; raw: number[]; normalized: number[] }[];
 }
 
+/** `narrowedBy`: the plugins that left nodes out. */
 export type PreFilterOutcome =
-  { kind: 'nodes'; nodes: ReadonlySet<string> | undefined } | { kind: 'refused'; status: Status };
+  | { kind: 'nodes'; nodes: ReadonlySet<string> | undefined; narrowedBy: readonly string[] }
+  | { kind: 'refused'; status: Status };
 
 /** Runs one profile's plugins at each extension point. */
 export class Framework {
@@ -95,15 +97,17 @@ export class Framework {
       const before = nodes;
       nodes = before ? new Set([...result.nodes].filter((name) => before.has(name))) : result.nodes;
       if (nodes.size === 0) {
-        const who = narrowedBy.length === 1 ? `plugin ${plugin.name}` : `plugins [${narrowedBy.join(' ')}]`;
-        const reason = `node(s) didn't satisfy ${who}`;
+        const reason =
+          narrowedBy.length === 1
+            ? `node(s) didn't satisfy plugin ${plugin.name}`
+            : `node(s) didn't satisfy plugin(s) [${narrowedBy.join(' ')}] simultaneously`;
         return {
           kind: 'refused',
           status: { code: 'UnschedulableAndUnresolvable', reasons: [reason], plugin: plugin.name },
         };
       }
     }
-    return { kind: 'nodes', nodes };
+    return { kind: 'nodes', nodes, narrowedBy };
   }
 
   filter(state: CycleState, pod: Pod, node: NodeInfo): Status | undefined {

@@ -27,7 +27,8 @@ export const taintToleration: PluginFactory = {
     ],
     filter(_state, pod, { node }) {
       const taint = findUntoleratedTaint(node.spec?.taints, pod.spec?.tolerations);
-      return taint && unresolvable(`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`);
+      // Which taint it is may be nobody's business: the message is for everybody who sees the Pod.
+      return taint && unresolvable('node(s) had untolerated taint(s)');
     },
     score(_state, pod, { node }) {
       const soft = (pod.spec?.tolerations ?? []).filter(

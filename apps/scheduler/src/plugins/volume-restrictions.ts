@@ -1,9 +1,24 @@
 import { PersistentVolumeClaims, type Pod } from '@tinkernetes/api';
-import { unschedulable } from '../framework/status';
+import type { StateData } from '../framework/cycle-state';
+import { skip, unschedulable } from '../framework/status';
 import type { PluginFactory } from '../framework/types';
 import { claimsOf } from './pod-claims';
 
 const name = 'VolumeRestrictions';
+const reason =
+  'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod';
+
+/** How many Pods use the exclusive claims that the Pod wants. */
+class ClaimState implements StateData {
+  constructor(
+    readonly wanted: readonly string[],
+    public users: number,
+  ) {}
+
+  clone(): ClaimState {
+    return new ClaimState(this.wanted, this.users);
+  }
+}
 
 /** A claim with ReadWriteOncePod is for one Pod in the whole cluster. */
 export const volumeRestrictions: PluginFactory = {
@@ -16,27 +31,35 @@ export const volumeRestrictions: PluginFactory = {
           claims.get(use.name, pod.metadata.namespace)?.spec?.accessModes?.includes('ReadWriteOncePod'),
         )
         .map((use) => use.name);
-    const shares = (pod: Pod, other: Pod | undefined, wanted: readonly string[]) =>
-      other?.metadata.namespace === pod.metadata.namespace &&
-      claimsOf(other as Pod).some((use) => wanted.includes(use.name));
+    const uses = (other: Pod | undefined, pod: Pod, wanted: readonly string[]): boolean =>
+      other !== undefined &&
+      other.metadata.namespace === pod.metadata.namespace &&
+      claimsOf(other).some((use) => wanted.includes(use.name));
+    const count = (state: ClaimState | undefined, pod: Pod, { other, by }: { other: Pod; by: number }) => {
+      if (state && uses(other, pod, state.wanted)) state.users += by;
+    };
     return {
       name,
       events: [
         {
           resource: 'AssignedPod',
           actions: ['Delete'],
-          hint: (pod, { before }) => shares(pod, before as Pod | undefined, exclusiveClaims(pod)),
+          hint: (pod, { before }) => uses(before as Pod | undefined, pod, exclusiveClaims(pod)),
         },
         { resource: 'PersistentVolumeClaim', actions: ['Add', 'Update'] },
       ],
-      preFilter(_state, pod, snapshot) {
+      preFilter(state, pod, snapshot) {
         const wanted = exclusiveClaims(pod);
-        if (wanted.length === 0) return { status: { code: 'Skip', reasons: [] } };
-        const inUse = snapshot.nodes.some(({ pods }) => pods.some((other) => shares(pod, other.pod, wanted)));
-        const reason =
-          'node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode';
-        return inUse ? { status: unschedulable(reason) } : undefined;
+        if (wanted.length === 0) return { status: skip };
+        const users = snapshot.nodes.flatMap(({ pods }) =>
+          pods.filter((other) => uses(other.pod, pod, wanted)),
+        );
+        state.write(name, new ClaimState(wanted, users.length));
+        return undefined;
       },
+      addPod: (state, pod, { added }) => count(state.read(name), pod, { other: added.pod, by: 1 }),
+      removePod: (state, pod, { removed }) => count(state.read(name), pod, { other: removed.pod, by: -1 }),
+      filter: (state) => ((state.read<ClaimState>(name)?.users ?? 0) > 0 ? unschedulable(reason) : undefined),
     };
   },
 };

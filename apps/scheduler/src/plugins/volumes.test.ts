@@ -93,7 +93,7 @@ it.each([
     ],
     pods: [pod('a', 'other')],
     expected: everywhere(
-      'node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode',
+      'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
     ),
   },
   {

@@ -3,7 +3,7 @@ import type { Random } from '@tinkernetes/component-base';
 import type { NodeInfo } from '../cache/node-info';
 import type { Snapshot } from '../cache/snapshot';
 import type { CycleState } from '../framework/cycle-state';
-import type { Framework, ScoreTable } from '../framework/framework';
+import type { Framework, PreFilterOutcome, ScoreTable } from '../framework/framework';
 import { unresolvable, unschedulable } from '../framework/status';
 import type { Diagnosis } from '../framework/types';
 
@@ -60,7 +60,7 @@ export function findNode(state: CycleState, pod: Pod, options: FindNodeOptions):
     note(diagnosis, status.plugin, status.code === 'Pending');
     return { kind: 'unschedulable', diagnosis };
   }
-  const feasible = feasibleNodes(state, pod, { ...options, diagnosis, only: preFiltered.nodes });
+  const feasible = feasibleNodes(state, pod, { ...options, diagnosis, preFiltered });
   options.onFiltered?.(feasible.length);
   const evaluated = feasible.length + diagnosis.statuses.size;
   const [first] = feasible;
@@ -72,18 +72,22 @@ export function findNode(state: CycleState, pod: Pod, options: FindNodeOptions):
   return { kind: 'found', node, evaluated, feasible: feasible.length, scores, diagnosis };
 }
 
+type NarrowedNodes = Extract<PreFilterOutcome, { kind: 'nodes' }>;
+
 function feasibleNodes(
   state: CycleState,
   pod: Pod,
-  options: FindNodeOptions & { diagnosis: Diagnosis; only: ReadonlySet<string> | undefined },
+  options: FindNodeOptions & { diagnosis: Diagnosis; preFiltered: NarrowedNodes },
 ): NodeInfo[] {
-  const { framework, snapshot, diagnosis, only, startIndex } = options;
+  const { framework, snapshot, diagnosis, startIndex } = options;
+  const { nodes: only, narrowedBy } = options.preFiltered;
   const nominated = nominatedNode(state, pod, options);
   if (nominated) return [nominated];
   const nodes = only ? snapshot.nodes.filter(({ name }) => only.has(name)) : snapshot.nodes;
   if (only) {
-    const excluded = unresolvable("node(s) didn't satisfy plugin(s) that narrow the nodes down");
+    const excluded = unresolvable(`node(s) didn't satisfy plugin(s) [${narrowedBy.join(' ')}]`);
     for (const { name } of snapshot.nodes) if (!only.has(name)) diagnosis.statuses.set(name, excluded);
+    for (const plugin of narrowedBy) note(diagnosis, plugin, false);
   }
   const enough = enoughNodes(nodes.length, options.percentageOfNodesToScore);
   const found: NodeInfo[] = [];
