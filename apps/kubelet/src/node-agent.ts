@@ -23,6 +23,7 @@ import { StatusGenerator } from './pods/status-generator';
 import { StatusManager } from './pods/status-manager';
 import { ProbeManager } from './prober/probe-manager';
 import { ContainerKiller } from './runtime/container-killer';
+import { LogRotator } from './runtime/log-rotator';
 import { PodCache } from './runtime/pod-cache';
 import { PodEvents } from './runtime/pod-events';
 import { RuntimeManager } from './runtime/runtime-manager';
@@ -59,6 +60,7 @@ export class NodeAgent {
   private readonly health: RuntimeHealth;
   private readonly reporter: NodeReporter;
   private readonly runtimes: RuntimeManager;
+  private readonly logs: LogRotator;
   private readonly informers;
   private readonly podInformer;
   private readonly nodeInformer;
@@ -164,6 +166,13 @@ export class NodeAgent {
       memoryCapacity: machine.memoryBytes,
       maxCrashBackOffMs: options.maxCrashBackOffMs,
     });
+    this.logs = new LogRotator({
+      runtime,
+      clock,
+      logger,
+      maxSize: options.containerLogMaxSize,
+      maxFiles: options.containerLogMaxFiles,
+    });
     this.health = new RuntimeHealth({
       runtime,
       clock,
@@ -255,6 +264,10 @@ export class NodeAgent {
       }),
       images: () => nodeImages(images).catch(() => []),
       registerNode: options.registerNode,
+      onHeartbeat: () => {
+        this.health.check();
+        void this.logs.rotate(this.cache.containers());
+      },
     });
   }
 

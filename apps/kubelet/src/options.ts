@@ -1,4 +1,5 @@
 import type { Taint } from '@tinkernetes/api';
+import { Quantity } from '@tinkernetes/apimachinery';
 import { parseDuration, UsageError, type FlagSpec, type FlagValues } from '@tinkernetes/component-base';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -98,7 +99,9 @@ export interface Options {
   maxCrashBackOffMs: number;
   fileCheckMs: number;
   httpCheckMs: number;
-  shutdownGracePeriodMs: number;
+  /** Bytes. */
+  containerLogMaxSize: number;
+  containerLogMaxFiles: number;
 }
 
 /** The fields of kubelet.config.k8s.io/v1beta1 KubeletConfiguration that this kubelet knows. */
@@ -109,6 +112,8 @@ export interface KubeletConfiguration {
   authentication?: { x509?: { clientCAFile?: string } };
   clusterDNS?: string[];
   clusterDomain?: string;
+  containerLogMaxFiles?: number;
+  containerLogMaxSize?: string;
   containerRuntimeEndpoint?: string;
   imageServiceEndpoint?: string;
   crashLoopBackOff?: { maxContainerRestartPeriod?: string };
@@ -124,7 +129,6 @@ export interface KubeletConfiguration {
   resolvConf?: string;
   runtimeRequestTimeout?: string;
   serializeImagePulls?: boolean;
-  shutdownGracePeriod?: string;
   staticPodPath?: string;
   staticPodURL?: string;
   syncFrequency?: string;
@@ -189,7 +193,8 @@ export function toOptions(values: FlagValues<typeof flags>): Options {
       ) ?? 300_000,
     fileCheckMs: duration('fileCheckFrequency', config.fileCheckFrequency) ?? 20_000,
     httpCheckMs: duration('httpCheckFrequency', config.httpCheckFrequency) ?? 20_000,
-    shutdownGracePeriodMs: duration('shutdownGracePeriod', config.shutdownGracePeriod) ?? 0,
+    containerLogMaxSize: Quantity.parse(config.containerLogMaxSize ?? '10Mi').value(),
+    containerLogMaxFiles: config.containerLogMaxFiles ?? 5,
   };
 }
 

@@ -28,6 +28,8 @@ export interface NodeReporterDeps {
   health(): NodeHealth;
   images(): Promise<ContainerImage[]>;
   registerNode: boolean;
+  /** What else is done as often as the Lease is renewed. */
+  onHeartbeat(): void;
 }
 
 const firstRetryMs = 50;
@@ -84,6 +86,7 @@ export class NodeReporter {
   }
 
   private async heartbeat(): Promise<void> {
+    this.deps.onHeartbeat();
     this.report();
     try {
       await this.deps.lease.renew(this.node?.metadata.uid, this.deps.signal);

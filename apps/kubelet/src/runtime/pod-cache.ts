@@ -1,7 +1,12 @@
 import type { RuntimeClient } from '@tinkernetes/cri';
 import { isCriError } from '@tinkernetes/cri';
 import { labels } from './labels';
-import { emptyPodRuntimeStatus, toRuntimeContainer, type PodRuntimeStatus } from './pod-runtime-status';
+import {
+  emptyPodRuntimeStatus,
+  toRuntimeContainer,
+  type PodRuntimeStatus,
+  type RuntimeContainer,
+} from './pod-runtime-status';
 
 /**
  * The runtime's view of each Pod, asked for only when an event (or the kubelet's own action) has made the last answer
@@ -32,6 +37,11 @@ export class PodCache {
   /** As last seen; undefined when that is stale. */
   peek(uid: string): PodRuntimeStatus | undefined {
     return this.entries.get(uid);
+  }
+
+  /** Of all Pods, as far as last seen. */
+  *containers(): Generator<RuntimeContainer> {
+    for (const status of this.entries.values()) yield* status.containers;
   }
 
   async get(uid: string, name = '', namespace = ''): Promise<PodRuntimeStatus> {

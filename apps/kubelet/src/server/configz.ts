@@ -31,7 +31,6 @@ export function serveConfigz(options: Options): object {
       resolvConf: options.resolvConf,
       runtimeRequestTimeout: durationText(options.runtimeRequestTimeoutMs),
       serializeImagePulls: options.serializeImagePulls,
-      shutdownGracePeriod: durationText(options.shutdownGracePeriodMs),
       staticPodPath: options.staticPodPath,
       staticPodURL: options.staticPodURL,
       syncFrequency: durationText(options.syncFrequencyMs),

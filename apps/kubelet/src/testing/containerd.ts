@@ -43,8 +43,7 @@ export class Containerd {
     const config = join(this.directory, 'config.toml');
     await writeFile(config, configuration(this.directory, this.socket));
     this.process = spawn('containerd', ['--config', config], { stdio: 'ignore' });
-    for (let i = 0; i < 200 && this.ctr('version').status !== 0; i++)
-      await realClock.sleep(50);
+    for (let i = 0; i < 200 && this.ctr('version').status !== 0; i++) await realClock.sleep(50);
     const archive = join(this.directory, 'image.tar');
     await writeFile(archive, await imageArchive());
     const imported = this.ctr('-n', 'k8s.io', 'images', 'import', '--snapshotter', 'native', archive);
