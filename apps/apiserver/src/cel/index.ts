@@ -1,32 +1,10 @@
-import { Environment, type ASTNode } from '@marcbachmann/cel-js';
-import { costExceeded, costOf, largestCollection, perCallLimit } from './cost';
-import { registerAddresses } from './library/addresses';
-import { registerAuthorizer } from './library/authorizer';
-import { registerFormats } from './library/format';
-import { registerLists, registerSets } from './library/lists';
-import { registerMath } from './library/math';
-import { registerQuantity } from './library/quantity';
-import { registerSemver } from './library/semver';
-import { registerJsonPatch, registerStrings } from './library/strings';
-import { registerUrls } from './library/urls';
+import type { Engine } from './engine';
+import type { CelProgram } from './types';
 
 export { costExceeded, requestBudget } from './cost';
 export { CelAuthorizer } from './library/authorizer';
+export type { Activation, CelProgram, CostBudget } from './types';
 export { fromCelValue, toCelValue } from './values';
-
-/** Variables by name; API objects through `toCelValue`. A missing one fails only where it is used. */
-export type Activation = Readonly<Record<string, unknown>>;
-
-/** What may be spent on the expressions of one request; counted down as they run. */
-export interface CostBudget {
-  remaining: number;
-}
-
-export interface CelProgram {
-  readonly expression: string;
-  /** Throws an Error with CEL's message; a Promise where the expression asks the authorizer. */
-  evaluate(variables: Activation, budget?: CostBudget): unknown;
-}
 
 /** An expression that is no CEL, or has type errors. */
 export class CelCompileError extends Error {
@@ -38,13 +16,10 @@ export class CelCompileError extends Error {
  * Source: https://kubernetes.io/docs/reference/using-api/cel/
  */
 export class CelEnvironment {
-  private readonly env: Environment;
+  private engine: Engine | undefined;
   private readonly programs = new Map<string, CelProgram>();
 
-  constructor(variables: readonly string[]) {
-    this.env = base().clone();
-    for (const name of variables) this.env.registerVariable(name, 'dyn');
-  }
+  constructor(private readonly variables: readonly string[]) {}
 
   /** Throws CelCompileError. Programs are kept: policies and schemas use the same few again and again. */
   compile(expression: string): CelProgram {
@@ -54,65 +29,19 @@ export class CelEnvironment {
   }
 
   private create(expression: string): CelProgram {
-    let parsed;
+    this.engine ??= loadEngine(this.variables);
     try {
-      parsed = this.env.parse(expression);
-      const { valid, error } = parsed.check();
-      if (!valid) throw error ?? new Error('the expression has type errors');
+      return this.engine.create(expression);
     } catch (error) {
-      const message = error instanceof Error ? summaryOf(error) : String(error);
+      const message = error instanceof Error ? error.message : String(error);
       throw new CelCompileError(`compilation failed: ERROR: <input>:1:1: ${message}`, { cause: error });
     }
-    return new Program(expression, parsed.ast, parsed);
   }
 }
 
-class Program implements CelProgram {
-  constructor(
-    readonly expression: string,
-    private readonly ast: ASTNode,
-    private readonly run: (variables: Activation) => unknown,
-  ) {}
-
-  evaluate(variables: Activation, budget?: CostBudget): unknown {
-    let largest = 1;
-    for (const value of Object.values(variables)) largest = Math.max(largest, largestCollection(value));
-    const cost = costOf(this.ast, largest);
-    if (cost > Math.min(perCallLimit, budget?.remaining ?? perCallLimit)) throw new Error(costExceeded);
-    if (budget) budget.remaining -= cost;
-    try {
-      return this.run(variables);
-    } catch (error) {
-      throw error instanceof Error ? new Error(summaryOf(error), { cause: error }) : error;
-    }
-  }
-}
-
-/** The library's messages go on with an excerpt of the source. */
-function summaryOf(error: Error): string {
-  const { summary } = error as Error & { summary?: string };
-  const text = summary ?? error.message.split('\n')[0] ?? '';
-  // In cel-go's words.
-  return text
-    .replace(/^No such key: /, 'no such key: ')
-    .replace(/^Unknown variable: (.*)$/, "undeclared reference to '$1' (in container '')");
-}
-
-let shared: Environment | undefined;
-
-function base(): Environment {
-  if (shared) return shared;
-  const env = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
-  registerStrings(env);
-  registerJsonPatch(env);
-  registerLists(env);
-  registerSets(env);
-  registerMath(env);
-  registerQuantity(env);
-  registerUrls(env);
-  registerAddresses(env);
-  registerSemver(env);
-  registerFormats(env);
-  registerAuthorizer(env);
-  return (shared = env);
+/** The language takes tens of milliseconds to load, and most servers never see an expression. Validation can't wait. */
+function loadEngine(variables: readonly string[]): Engine {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports
+  const engine = require('./engine') as typeof import('./engine');
+  return new engine.Engine(variables);
 }

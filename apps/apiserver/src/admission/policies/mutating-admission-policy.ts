@@ -11,10 +11,11 @@ import {
   applyStrategicMergePatch,
   StatusError,
 } from '@tinkernetes/apimachinery';
+import { fromCelValue } from '../../cel';
 import { schemaNameOf } from '../../codec/object-codec';
 import type { AdmissionAttributes, AdmissionPlugin, Authorizer, StoreRegistry } from '../../contracts';
 import { notAdmittedYet } from '../answers';
-import type { PolicyEvaluation } from './evaluation';
+import { PolicyEvaluation } from './evaluation';
 import { withoutTypes } from './object-literals';
 import { paramsOf } from './params';
 import { isExempt, matchesRequest } from './rule-matching';
@@ -55,7 +56,6 @@ export function mutatingAdmissionPolicy(stores: StoreRegistry, authorizer: Autho
     binding: MutatingAdmissionPolicyBinding,
   ): Promise<KubeObject | undefined> {
     const { spec } = policy;
-    const { PolicyEvaluation } = await import('./evaluation');
     let { object } = a;
     try {
       for (const params of paramsOf(stores, { kind: spec.paramKind, ref: binding.spec.paramRef }, a)) {
@@ -87,7 +87,6 @@ async function apply(
   mutation: Mutation,
   a: AdmissionAttributes,
 ): Promise<KubeObject | undefined> {
-  const { fromCelValue } = await import('../../cel');
   if (mutation.patchType === 'JSONPatch') {
     const patch = fromCelValue(
       await evaluation.evaluate(withoutTypes(mutation.jsonPatch?.expression ?? '[]')),

@@ -7,7 +7,7 @@ import type {
 import { StatusError, type StatusReason } from '@tinkernetes/apimachinery';
 import type { AdmissionAttributes, AdmissionPlugin, Authorizer, StoreRegistry } from '../../contracts';
 import { notAdmitted } from '../answers';
-import type { PolicyEvaluation } from './evaluation';
+import { PolicyEvaluation } from './evaluation';
 import { BindingConfigurationError, paramsOf } from './params';
 import { isExempt, matchesRequest } from './rule-matching';
 
@@ -50,8 +50,6 @@ export function validatingAdmissionPolicy(stores: StoreRegistry, authorizer: Aut
     binding: ValidatingAdmissionPolicyBinding,
   ): Promise<Violation[]> {
     const { spec } = policy;
-    // The language is loaded with the first policy that is about a request.
-    const { PolicyEvaluation } = await import('./evaluation');
     try {
       const out: Violation[] = [];
       for (const params of paramsOf(stores, { kind: spec.paramKind, ref: binding.spec.paramRef }, a)) {

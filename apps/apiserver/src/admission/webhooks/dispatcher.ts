@@ -1,6 +1,7 @@
 import type { MutatingWebhook, ValidatingWebhook } from '@tinkernetes/api';
 import { badRequest, StatusError } from '@tinkernetes/apimachinery';
 import type { AdmissionAttributes, Authorizer, ServerDependencies } from '../../contracts';
+import { PolicyEvaluation } from '../policies/evaluation';
 import { matchesRequest } from '../policies/rule-matching';
 import { denied, responseOf, reviewOf, type AdmissionResponse } from './admission-review';
 import type { WebhookClient } from './webhook-client';
@@ -65,7 +66,6 @@ export class WebhookDispatcher {
     a: AdmissionAttributes,
   ): Promise<boolean> {
     if (matchConditions.length === 0) return true;
-    const { PolicyEvaluation } = await import('../policies/evaluation');
     const evaluation = await PolicyEvaluation.create(this.deps, a, {});
     return evaluation.meets(matchConditions);
   }

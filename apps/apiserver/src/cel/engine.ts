@@ -1,0 +1,92 @@
+import { Environment, type ASTNode } from '@marcbachmann/cel-js';
+import { costExceeded, costOf, largestCollection, perCallLimit } from './cost';
+import { registerAddresses } from './library/addresses';
+import { registerAuthorizer } from './library/authorizer';
+import { registerFormats } from './library/format';
+import { registerLists, registerSets } from './library/lists';
+import { registerMath } from './library/math';
+import { registerQuantity } from './library/quantity';
+import { registerSemver } from './library/semver';
+import { registerJsonPatch, registerStrings } from './library/strings';
+import { registerUrls } from './library/urls';
+import type { Activation, CelProgram, CostBudget } from './types';
+
+/** The language with its libraries and some variables. */
+export class Engine {
+  private readonly env: Environment;
+
+  constructor(variables: readonly string[]) {
+    this.env = base().clone();
+    for (const name of variables) this.env.registerVariable(name, 'dyn');
+  }
+
+  /** Throws an Error that says what is wrong with the expression. */
+  create(expression: string): CelProgram {
+    try {
+      const parsed = this.env.parse(expression);
+      const { valid, error } = parsed.check();
+      if (!valid) throw error ?? new Error('the expression has type errors');
+      return new Program(expression, parsed.ast, parsed);
+    } catch (error) {
+      throw inCelWords(error);
+    }
+  }
+}
+
+class Program implements CelProgram {
+  constructor(
+    readonly expression: string,
+    private readonly ast: ASTNode,
+    private readonly run: (variables: Activation) => unknown,
+  ) {}
+
+  evaluate(variables: Activation, budget?: CostBudget): unknown {
+    let largest = 1;
+    for (const value of Object.values(variables)) largest = Math.max(largest, largestCollection(value));
+    const cost = costOf(this.ast, largest);
+    if (cost > Math.min(perCallLimit, budget?.remaining ?? perCallLimit)) throw new Error(costExceeded);
+    if (budget) budget.remaining -= cost;
+    try {
+      const result = this.run(variables);
+      return result instanceof Promise ? result.catch(rethrow) : result;
+    } catch (error) {
+      throw inCelWords(error);
+    }
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw inCelWords(error);
+}
+
+const inCelWords = (error: unknown): unknown =>
+  error instanceof Error ? new Error(summaryOf(error), { cause: error }) : error;
+
+/** The library's messages go on with an excerpt of the source. */
+function summaryOf(error: Error): string {
+  const { summary } = error as Error & { summary?: string };
+  const text = summary ?? error.message.split('\n')[0] ?? '';
+  // In cel-go's words.
+  return text
+    .replace(/^No such key: /, 'no such key: ')
+    .replace(/^Unknown variable: (.*)$/, "undeclared reference to '$1' (in container '')");
+}
+
+let shared: Environment | undefined;
+
+function base(): Environment {
+  if (shared) return shared;
+  const env = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
+  registerStrings(env);
+  registerJsonPatch(env);
+  registerLists(env);
+  registerSets(env);
+  registerMath(env);
+  registerQuantity(env);
+  registerUrls(env);
+  registerAddresses(env);
+  registerSemver(env);
+  registerFormats(env);
+  registerAuthorizer(env);
+  return (shared = env);
+}
