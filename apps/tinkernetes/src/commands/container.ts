@@ -1,4 +1,4 @@
-import { lookup, reverse } from 'node:dns/promises';
+import { resolvePtr } from 'node:dns/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { parseFlags, realClock, UsageError, type FlagSpec } from '@tinkernetes/component-base';
 import { dnsAccessManifests, dnsManifests, nodeBootstrapManifests } from '../cluster/addons';
@@ -153,11 +153,10 @@ function ownAddress(): string {
  * is restarted or made anew. Its host name where the network's DNS has no reverse names.
  */
 async function networkName(address: string): Promise<string> {
-  const names = await reverse(address).catch(() => []);
+  // `reverse` would look into this container's own hosts file first, which has only its host name.
+  const names = await resolvePtr(`${address.split('.').reverse().join('.')}.in-addr.arpa`).catch(() => []);
   const match = names
     .map((name) => /(?:^|[-_])([a-z]+[-_]\d+)\./.exec(name)?.[1])
     .find((name) => name !== undefined);
-  if (match) return match.replaceAll('_', '-');
-  await lookup(hostname());
-  return hostname();
+  return match ? match.replaceAll('_', '-') : hostname();
 }
