@@ -4,12 +4,13 @@ import { contains, isLoopback, isPrivate, parseAddress, parseCidr, type Cidr } f
 
 interface Alias {
   cidr: Cidr;
-  target: string;
+  /** undefined: addresses of the range are dialled as they are. */
+  target: string | undefined;
 }
 
 /**
- * How addresses outside the emulated network are reached from it: by an alias (`172.30.0.0/16=127.0.0.1`), as an
- * address of this machine, or as a public one. Private addresses that are neither have no route: an emulated cluster
+ * How addresses outside the emulated network are reached from it: by an alias (`172.30.0.0/16=127.0.0.1`; a range
+ * alone, `172.18.0.0/16`, stands for itself), as an address of this machine, or as a public one. Private addresses that are neither have no route: an emulated cluster
  * must not send its cluster IPs into somebody's real network.
  */
 export class HostAliases {
@@ -17,11 +18,11 @@ export class HostAliases {
 
   constructor(specs: readonly string[]) {
     this.aliases = specs.map((spec) => {
-      const [range = '', target = ''] = spec.split('=');
+      const [range = '', target] = spec.split('=');
       const cidr = parseCidr(range);
-      if (!cidr || !target)
+      if (!cidr || target === '')
         throw new UsageError(
-          `invalid value "${spec}" for --host-alias: must look like 172.30.0.0/16=127.0.0.1`,
+          `invalid value "${spec}" for --host-alias: must look like 172.30.0.0/16=127.0.0.1 or 172.18.0.0/16`,
         );
       return { cidr, target };
     });
@@ -36,7 +37,7 @@ export class HostAliases {
     const address = parseAddress(host);
     if (address === undefined || isLoopback(address)) return undefined;
     const alias = this.aliases.find(({ cidr }) => contains(cidr, address));
-    if (alias) return alias.target;
+    if (alias) return alias.target ?? host;
     return !isPrivate(address) || isOfThisMachine(host) ? host : undefined;
   }
 }

@@ -15,6 +15,8 @@ export interface Site {
   advertiseAddress: string;
   /** `RANGE=ADDRESS` where node addresses are emulated and stand for a real address. */
   hostAlias?: string;
+  /** Range of real addresses that Pods may reach besides the cluster's own (the containers' network). */
+  reachableRange?: string;
   /** Real address that a node's parts listen on for other machines. */
   nodeBindAddress: string;
   /** 0: any, published in the Node object. */
@@ -136,6 +138,7 @@ export function nodeSpecs({ layout, site, options }: SpecContext, node: NodePlac
         `--node-address=${node.address}`,
         `--overlay-bind-address=${site.nodeBindAddress}`,
         ...aliasFlags(site),
+        ...(site.reachableRange ? [`--host-alias=${site.reachableRange}`] : []),
         `--cni-conf-dir=${dir}/cni/net.d`,
         `--cni-bin-dir=${dir}/cni/bin`,
         ...(options.genericImages ? ['--generic-images'] : []),

@@ -56,10 +56,10 @@ export const container: Command = {
     if (!roles.includes(role as Role)) throw new UsageError(`container needs a role: ${roles.join(', ')}`);
     const values = parseFlags(flags, rest);
     const layout = new ClusterLayout(values['data-dir'], values['state-dir']);
-    const address = ownAddress();
+    const { address, cidr } = ownInterface();
     const context: SpecContext = {
       layout,
-      site: containerSite(address),
+      site: containerSite(address, cidr),
       options: {
         bind: '0.0.0.0',
         storage: values.storage,
@@ -87,8 +87,9 @@ export const container: Command = {
   },
 };
 
-const containerSite = (address: string): Site => ({
+const containerSite = (address: string, cidr: string): Site => ({
   advertiseAddress: address,
+  reachableRange: cidr,
   nodeBindAddress: address,
   kubeletPort: 10250,
   dns: { bindAddress: '0.0.0.0', port: 53 },
@@ -141,11 +142,11 @@ function publish(
   work().catch((error: Error) => process.stderr.write(`${spec.instance}: ${error.message}\n`));
 }
 
-function ownAddress(): string {
+function ownInterface(): { address: string; cidr: string } {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const own = addresses.find((a) => a.family === 'IPv4' && !a.internal);
-  if (!own) throw new UsageError('this container has no network: attach it to one');
-  return own.address;
+  if (!own?.cidr) throw new UsageError('this container has no network: attach it to one');
+  return { address: own.address, cidr: own.cidr };
 }
 
 /**
