@@ -114,7 +114,7 @@ export const serviceUnavailable = (message: string): StatusError =>
   new StatusError('ServiceUnavailable', message);
 
 export const requestEntityTooLarge = (message: string): StatusError =>
-  new StatusError('RequestEntityTooLarge', `Request entity is too large: ${message}`);
+  new StatusError('RequestEntityTooLarge', `Request entity too large: ${message}`);
 
 export const timeoutError = (message: string, retryAfterSeconds: number): StatusError =>
   new StatusError('Timeout', `Timeout: ${message}`, { details: { retryAfterSeconds } });

@@ -31,8 +31,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldErrors;
   readonly prepareForStatusUpdate?: (object: T, old: T, context: StrategyContext) => T;
   readonly validateStatusUpdate?: (object: T, old: T, context: StrategyContext) => FieldErrors;
-  /** Besides `spec`, what an update of the status leaves as it is; nobody comes to own it so. */
-  readonly statusResetFields?: ReadonlyArray<readonly string[]>;
+  /** Sent with every answer of the resource. */
+  readonly deprecationWarning?: string;
   readonly warnings?: (object: T, old: T | undefined) => readonly string[];
   /** Fields for `fieldSelector` besides metadata.name and metadata.namespace; unknown ones are a 400. */
   readonly selectableFields?: (object: T) => Readonly<Record<string, string>>;

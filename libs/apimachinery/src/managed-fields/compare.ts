@@ -41,8 +41,10 @@ function compareLeaves(before: unknown, after: unknown): Comparison {
 function memberOf(map: unknown, name: string, type: Typed): unknown {
   if (!isObject(map)) return undefined;
   if (Object.hasOwn(map, name) && map[name] !== undefined) return map[name];
-  const isContainer = ['array', 'object'].includes(fieldType(type, name).schema?.type ?? '');
-  return isContainer && type.schema?.required?.includes(name) ? null : undefined;
+  const { schema } = fieldType(type, name);
+  const isMap = schema?.type === 'object' && schema.additionalProperties !== undefined;
+  const isList = schema?.type === 'array' && schema['x-kubernetes-list-type'] !== 'set';
+  return (isMap || isList) && type.schema?.required?.includes(name) ? null : undefined;
 }
 
 function compareMaps(before: unknown, after: unknown, type: Typed): Comparison {

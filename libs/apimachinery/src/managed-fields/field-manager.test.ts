@@ -164,14 +164,14 @@ describe('apply by schema', () => {
       ]),
       'alpha',
     );
-    const spec = live.spec as { template: { spec: { containers: object[] } } };
+    const spec = (live as Object_).spec as { template: { spec: { containers: object[] } } };
     const defaulted: Object_ = {
       ...live,
       ...deployment(spec.template.spec.containers.map((c) => ({ ...c, imagePullPolicy: 'Always' }))),
       metadata: live.metadata,
     };
     const next = apply(defaulted, deployment([{ name: 'a', image: 'a:1' }]), 'alpha');
-    expect(next.spec).toEqual(deployment([{ name: 'a', image: 'a:1', imagePullPolicy: 'Always' }]).spec);
+    expect((next as Object_).spec).toEqual(deployment([{ name: 'a', image: 'a:1', imagePullPolicy: 'Always' }]).spec);
   });
 
   it.each([

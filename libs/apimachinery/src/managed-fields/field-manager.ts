@@ -131,7 +131,9 @@ export function trackUpdate(
   const result = new Map(others);
   if (!fields.isEmpty) {
     const { manager, apiVersion, subresource, now } = options;
-    const entry: Manager = { manager, operation: 'Update', apiVersion, subresource, time: now, fields };
+    // What comes in through the scale subresource carries no time upstream.
+    const time = subresource === 'scale' ? {} : { time: now };
+    const entry: Manager = { manager, operation: 'Update', apiVersion, subresource, ...time, fields };
     const before = others.get(identityOf(entry));
     result.set(identityOf(entry), before ? { ...entry, fields: before.fields.union(fields) } : entry);
   }

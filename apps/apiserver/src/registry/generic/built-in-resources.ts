@@ -11,6 +11,7 @@ import { builtInCodec } from '../../codec/object-codec';
 import type { ObjectCodec } from '../../codec/object-codec';
 import { conversions, type Conversion } from './conversions';
 import type { FieldTyping } from './field-tracking';
+import { unsetObject } from './field-tracking';
 import { GenericStore, type StoreRuntime } from './generic-store';
 import type { ServedResource, ServedSubresource } from './served-resource';
 import { storagePrefix } from './storage-prefix';
@@ -62,6 +63,7 @@ export function createBuiltInResources({ runtime, strategies, hooks }: BuiltInOp
         strategy,
         hooks: hooks.get(key) ?? {},
         custom: false,
+        deprecationWarning: strategy.deprecationWarning,
         store: stored ? store : undefined,
         toStorage: converterTo(conversions.get(key)),
       });
@@ -76,7 +78,7 @@ export function builtInTyping(codec: ObjectCodec): () => FieldTyping {
     (typing ??= {
       schemas: loadSchemas(),
       schemaName: codec.schemaName ?? '',
-      empty: codec.decode({}).object,
+      empty: unsetObject(codec.decode({}).object),
     });
 }
 

@@ -47,3 +47,22 @@ export function trackManagedFields(
   const tracked = trackUpdate(live ? inVersion(live) : typing.empty, inVersion(next), options);
   return { ...next, metadata: { ...next.metadata, managedFields: tracked.metadata.managedFields } };
 }
+
+/** An object of a kind in which nothing is set: the structs that are always there, without the schema's defaults. */
+export function unsetObject(decoded: KubeObject): KubeObject {
+  const { kind, apiVersion, metadata: _metadata, ...rest } = decoded;
+  return { kind, apiVersion, metadata: { name: '' }, ...(withoutDefaults(rest) as object) };
+}
+
+function withoutDefaults(value: object): object {
+  const isUnset = (member: unknown) => member === null || typeof member === 'object' || !member;
+  const kept = Object.entries(value).filter(([, member]) => isUnset(member));
+  return Object.fromEntries(
+    kept.map(([name, member]: [string, unknown]) => [
+      name,
+      typeof member === 'object' && member !== null && !Array.isArray(member)
+        ? withoutDefaults(member)
+        : member,
+    ]),
+  );
+}

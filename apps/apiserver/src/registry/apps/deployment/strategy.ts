@@ -80,7 +80,6 @@ export const deploymentStrategy = defineStrategy(Deployments, {
     ...immutable('spec.selector', deployment.spec?.selector, old.spec?.selector),
     ...validate(deployment),
   ],
-  statusResetFields: [['metadata', 'labels']],
   prepareForStatusUpdate: (deployment, old) => ({
     ...deployment,
     metadata: { ...deployment.metadata, labels: old.metadata.labels },

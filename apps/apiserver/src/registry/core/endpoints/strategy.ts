@@ -44,6 +44,7 @@ function validateSubset(subset: EndpointSubset, path: string): Errors {
 /** Source: k8s.io/kubernetes/pkg/registry/core/endpoint. */
 export const endpointsStrategy = defineStrategy(EndpointsResource, {
   allowCreateOnUpdate: true,
+  deprecationWarning: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   default: (endpoints) =>
     mapMember(endpoints, 'subsets', (subsets) =>
       mapList(subsets, (subset) =>

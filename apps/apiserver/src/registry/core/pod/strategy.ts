@@ -48,10 +48,6 @@ export const podStrategy = defineStrategy(Pods, {
     return errors;
   },
   validateUpdate: validatePodUpdate,
-  statusResetFields: [
-    ['metadata', 'deletionTimestamp'],
-    ['metadata', 'ownerReferences'],
-  ],
   prepareForStatusUpdate: (pod, old) => ({
     ...pod,
     metadata: {
