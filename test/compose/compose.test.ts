@@ -36,9 +36,11 @@ beforeAll(async () => {
   });
   await eventually(async () => expect(await nodeNames()).toHaveLength(3), { timeoutMs: 60_000 });
 }, 900_000);
-afterAll(() => {
-  compose('down', '-v', '--remove-orphans');
-}, 120_000);
+// The engine lets go of a network some moments after its last container.
+afterAll(
+  () => eventually(() => compose('down', '-v', '--remove-orphans'), { timeoutMs: 60_000, intervalMs: 1000 }),
+  120_000,
+);
 
 it('brings all nodes up by themselves, and more when scaled', async () => {
   expect(await nodeNames()).toEqual(['node/kubelet-1', 'node/kubelet-2', 'node/kubelet-3']);
