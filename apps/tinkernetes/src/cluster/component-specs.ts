@@ -60,6 +60,7 @@ export function apiserverSpec({ layout, site, options }: SpecContext, port: numb
       `--kubelet-client-key=${layout.pki('apiserver-kubelet-client.key')}`,
       '--authorization-mode=Node,RBAC',
       '--enable-bootstrap-token-auth',
+      '--enable-admission-plugins=NodeRestriction',
       `--service-cluster-ip-range=${network.serviceCIDR}`,
       ...aliasFlags(site),
       `--v=${options.verbosity}`,
