@@ -3,6 +3,7 @@ import { VirtualClock } from '@tinkernetes/component-base/testing';
 import type { Storage } from '../types';
 import { concurrencyContract } from './contract-concurrency';
 import { historyContract } from './contract-history';
+import { linearizabilityContract } from './contract-linearizability';
 import { modelContract } from './contract-model';
 import { snapshotContract } from './contract-snapshot';
 import { watchContract } from './contract-watch';
@@ -65,6 +66,7 @@ export function storageContract({ create, skip = [], modelRuns = 40 }: StorageCo
   historyContract(context);
   watchContract(context);
   concurrencyContract(context);
+  linearizabilityContract(context);
   snapshotContract(context);
   modelContract(context);
   if (unused.size > 0) throw new Error(`no such test in the contract: ${[...unused.keys()].join(', ')}`);
