@@ -1,9 +1,11 @@
 import { startCsrApprovingController } from '../controllers/certificates/csr-approving-controller';
+import { startCsrCleanerController } from '../controllers/certificates/csr-cleaner-controller';
 import { startCsrSigningController } from '../controllers/certificates/csr-signing-controller';
 import { startClusterRoleAggregationController } from '../controllers/clusterroleaggregation/cluster-role-aggregation-controller';
 import { startCronJobController } from '../controllers/cronjob/cron-job-controller';
 import { startDaemonSetController } from '../controllers/daemonset/daemon-set-controller';
 import { startDeploymentController } from '../controllers/deployment/deployment-controller';
+import { startDisruptionController } from '../controllers/disruption/disruption-controller';
 import { startEndpointsController } from '../controllers/endpoints/endpoints-controller';
 import { startEndpointSliceController } from '../controllers/endpointslice/endpoint-slice-controller';
 import { startGarbageCollectorController } from '../controllers/garbagecollector/garbage-collector-controller';
@@ -15,10 +17,12 @@ import { startNodeLifecycleController } from '../controllers/nodelifecycle/node-
 import { startPodGcController } from '../controllers/podgc/pod-gc-controller';
 import { startReplicaSetController } from '../controllers/replicaset/replica-set-controller';
 import { startReplicationController } from '../controllers/replicationcontroller/replication-controller';
+import { startResourceQuotaController } from '../controllers/resourcequota/resource-quota-controller';
 import { startRootCaCertPublisher } from '../controllers/rootca/root-ca-cert-publisher';
 import { startServiceAccountController } from '../controllers/serviceaccount/service-account-controller';
 import { startStatefulSetController } from '../controllers/statefulset/stateful-set-controller';
 import { startTaintEvictionController } from '../controllers/tainteviction/taint-eviction-controller';
+import { startTtlAfterFinishedController } from '../controllers/ttlafterfinished/ttl-after-finished-controller';
 import { startVolumeBinderController } from '../controllers/volumebinder/persistent-volume-binder-controller';
 import { startClaimProtectionController } from '../controllers/volumeprotection/persistent-volume-claim-protection-controller';
 import { startVolumeProtectionController } from '../controllers/volumeprotection/persistent-volume-protection-controller';
@@ -167,6 +171,7 @@ export const controllers: readonly ControllerDefinition[] = [
     name: 'resourcequota-controller',
     watches: ['resourcequotas', 'everything counted'],
     writes: ['resourcequotas/status'],
+    start: startResourceQuotaController,
   },
   {
     name: 'horizontal-pod-autoscaler-controller',
@@ -178,12 +183,14 @@ export const controllers: readonly ControllerDefinition[] = [
     name: 'disruption-controller',
     watches: ['poddisruptionbudgets', 'pods', 'workloads'],
     writes: ['poddisruptionbudgets/status', 'pods/status'],
+    start: startDisruptionController,
   },
   {
     name: 'certificatesigningrequest-cleaner-controller',
     serviceAccount: 'certificate-controller',
     watches: ['certificatesigningrequests'],
     writes: ['certificatesigningrequests'],
+    start: startCsrCleanerController,
   },
   {
     name: 'ttl-controller',
@@ -247,6 +254,7 @@ export const controllers: readonly ControllerDefinition[] = [
     name: 'ttl-after-finished-controller',
     watches: ['jobs'],
     writes: ['jobs'],
+    start: startTtlAfterFinishedController,
   },
   {
     name: 'ephemeral-volume-controller',

@@ -1,0 +1,128 @@
+import {
+  Deployments,
+  PodDisruptionBudgets,
+  Pods,
+  ReplicaSets,
+  ReplicationControllers,
+  StatefulSets,
+  type KubeObject,
+  type Pod,
+  type PodDisruptionBudget,
+  type PodDisruptionBudgetStatus,
+} from '@tinkernetes/api';
+import { controllerOf, isNotFound, keyOf, selectorOf, setCondition } from '@tinkernetes/apimachinery';
+import { formatTime } from '@tinkernetes/component-base';
+import type { ReconcileResult, Reconciler } from '@tinkernetes/controller';
+import type { Lister } from '@tinkernetes/informers';
+import type { ControllerContext, RunnableController } from '../../manager/context';
+import { queueController } from '../../manager/queue-controller';
+import { sameStatus } from '../shared/same-status';
+import { budgetStatus, UnmanagedPodsError, untilTimeout } from './budget';
+
+interface Scalable extends KubeObject {
+  spec: { replicas?: number };
+}
+
+/**
+ * Tells how many Pods of each budget may be evicted. Watches PodDisruptionBudgets, Pods and their controllers; writes
+ * the budgets' status. Source: k8s.io/kubernetes/pkg/controller/disruption.
+ */
+export function startDisruptionController(context: ControllerContext): RunnableController {
+  const { client, clock, informers, recorder } = context;
+  const queue = context.queues.create('disruption');
+  const budgets = informers.for(PodDisruptionBudgets);
+  const pods = informers.for(Pods);
+  const replicaSets = informers.for(ReplicaSets);
+  const scalables: Readonly<Record<string, Lister<Scalable>>> = {
+    Deployment: informers.for(Deployments).lister,
+    ReplicaSet: replicaSets.lister,
+    ReplicationController: informers.for(ReplicationControllers).lister,
+    StatefulSet: informers.for(StatefulSets).lister,
+  };
+  budgets.addEventHandler({
+    added: (budget) => queue.add(keyOf(budget)),
+    updated: (_, budget) => queue.add(keyOf(budget)),
+  });
+  const onPod = (pod: Pod) => {
+    for (const budget of budgets.lister.list(pod.metadata.namespace))
+      if (selects(budget, pod)) queue.add(keyOf(budget));
+  };
+  pods.addEventHandler({ added: onPod, updated: (_, pod) => onPod(pod), deleted: onPod });
+
+  /** Replicas of a Pod's controller, or of its controller's: a Deployment's, where the ReplicaSet has one. */
+  const scaleOf = (pod: Pod): { uid: string; replicas: number } | undefined => {
+    const owner = controllerOf(pod);
+    let scalable = owner && scalables[owner.kind]?.get(owner.name, pod.metadata.namespace);
+    const parent = scalable && controllerOf(scalable);
+    if (parent?.kind === 'Deployment')
+      scalable = scalables['Deployment']?.get(parent.name, pod.metadata.namespace);
+    return scalable && { uid: scalable.metadata.uid ?? '', replicas: scalable.spec.replicas ?? 1 };
+  };
+  const expectedOf = (members: readonly Pod[]): number | undefined => {
+    const scales = members.map(scaleOf);
+    if (scales.some((scale) => !scale)) return undefined;
+    const byUid = new Map(scales.flatMap((scale) => (scale ? [[scale.uid, scale.replicas] as const] : [])));
+    return [...byUid.values()].reduce((sum, replicas) => sum + replicas, 0);
+  };
+
+  const reconciler: Reconciler = {
+    name: 'disruption-controller',
+    async reconcile(key, { signal }): Promise<ReconcileResult | void> {
+      const budget = budgets.lister.getByKey(key);
+      if (!budget) return;
+      const members = pods.lister.list(budget.metadata.namespace).filter((pod) => selects(budget, pod));
+      if (members.length === 0) recorder.event(budget, 'Normal', 'NoPods', 'No matching pods found');
+      const now = clock.now();
+      let status: PodDisruptionBudgetStatus;
+      try {
+        const expectedByControllers = expectedOf(members);
+        status = budgetStatus({ budget, pods: members, expectedByControllers, now });
+      } catch (error) {
+        if (!(error instanceof UnmanagedPodsError)) throw error;
+        recorder.event(
+          budget,
+          'Warning',
+          'CalculateExpectedPodCountFailed',
+          `Failed to calculate the number of expected pods: ${error.message}`,
+        );
+        status = failSafe(budget, error.message, now);
+      }
+      if (!sameStatus(budget.status, status)) await write(budget, status, signal);
+      const wait = untilTimeout(status, now);
+      return wait === undefined ? undefined : { requeueAfterMs: wait };
+    },
+  };
+
+  async function write(
+    budget: PodDisruptionBudget,
+    status: PodDisruptionBudgetStatus,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await client
+      .for(PodDisruptionBudgets)
+      .updateStatus({ ...budget, status }, { namespace: budget.metadata.namespace, signal })
+      .catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
+  }
+  return queueController({ context, queue, reconciler, concurrency: 1 });
+}
+
+/** An empty selector selects all Pods of the namespace, none at all selects nothing (policy/v1). */
+const selects = (budget: PodDisruptionBudget, pod: Pod): boolean =>
+  selectorOf(budget.spec.selector).matches(pod.metadata.labels);
+
+/** What can't be counted allows no disruption. */
+const failSafe = (budget: PodDisruptionBudget, message: string, now: number): PodDisruptionBudgetStatus => ({
+  ...budget.status,
+  disruptionsAllowed: 0,
+  observedGeneration: budget.metadata.generation,
+  conditions: setCondition(budget.status?.conditions, {
+    type: 'DisruptionAllowed',
+    status: 'False' as const,
+    reason: 'SyncFailed',
+    message,
+    observedGeneration: budget.metadata.generation,
+    lastTransitionTime: formatTime(now),
+  }),
+});
