@@ -32,7 +32,7 @@ export function readOperations(patch: unknown): JsonPatchOperation[] {
   if (patch.length > maxOperations) {
     throw new StatusError(
       'RequestEntityTooLarge',
-      `Request entity is too large: The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`,
+      `Request entity too large: The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`,
     );
   }
   return patch.map(readOperation);

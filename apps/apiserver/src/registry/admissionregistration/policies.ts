@@ -11,6 +11,7 @@ import { defineStrategy } from '../define-strategy';
 import { fill, mapMember } from '../fill';
 import { eachOf, oneOf, requireValue } from '../rules';
 import type { Errors } from '../rules';
+import { validateExpression, validateMatchConditions } from './expressions';
 import { defaultMatchResources, validateRule } from './rules';
 
 function validateConstraints(match: MatchResources | undefined): Errors {
@@ -46,11 +47,13 @@ export const validatingAdmissionPolicyStrategy = defineStrategy(ValidatingAdmiss
           required('spec.validations', 'validations or auditAnnotations must contain at least one item'),
           required('spec.auditAnnotations', 'validations or auditAnnotations must contain at least one item'),
         ]),
-    ...eachOf('spec.validations', spec?.validations, (validation, at) =>
-      validation.expression.trim() === ''
-        ? [required(child(at, 'expression'), 'expression is not specified')]
-        : [],
+    ...eachOf('spec.validations', spec?.validations, ({ expression }, at) =>
+      validateExpression(expression, child(at, 'expression')),
     ),
+    ...eachOf('spec.variables', spec?.variables, ({ expression }, at) =>
+      validateExpression(expression, child(at, 'expression')),
+    ),
+    ...validateMatchConditions(spec?.matchConditions, 'spec.matchConditions'),
   ],
   tableCells: (policy, now) => [
     policy.metadata.name,
@@ -99,6 +102,7 @@ export const mutatingAdmissionPolicyStrategy = defineStrategy(MutatingAdmissionP
       ? []
       : [required('spec.mutations', 'mutations must contain at least one item')]),
     ...oneOf('spec.reinvocationPolicy', spec?.reinvocationPolicy, ['IfNeeded', 'Never']),
+    ...validateMatchConditions(spec?.matchConditions, 'spec.matchConditions'),
   ],
   tableCells: (policy, now) => [
     policy.metadata.name,

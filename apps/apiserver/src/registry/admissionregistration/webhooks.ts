@@ -7,6 +7,7 @@ import { fill, mapList, mapMember } from '../fill';
 import { validateLabelSelector } from '../pod-spec/label-selectors';
 import { check, eachOf, notNegative, oneOf, portNumber, requireOneOf, requireValue } from '../rules';
 import type { Errors } from '../rules';
+import { validateMatchConditions } from './expressions';
 import { defaultRules, validateRule } from './rules';
 
 type Webhook = ValidatingWebhook | MutatingWebhook;
@@ -108,6 +109,7 @@ function validateWebhooks(webhooks: readonly Webhook[] | undefined): Errors {
       ...validateLabelSelector(webhook.namespaceSelector, child(at, 'namespaceSelector')),
       ...validateLabelSelector(webhook.objectSelector, child(at, 'objectSelector')),
       ...validateClientConfig(webhook.clientConfig, child(at, 'clientConfig')),
+      ...validateMatchConditions(webhook.matchConditions, child(at, 'matchConditions')),
       ...validateVersions(webhook.admissionReviewVersions, child(at, 'admissionReviewVersions')),
     ];
   });

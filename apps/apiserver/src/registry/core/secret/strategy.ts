@@ -9,6 +9,7 @@ import {
   semanticEqual,
   tooLong,
 } from '@tinkernetes/apimachinery';
+import { JsonSyntaxError, parseJson } from '../../../codec/json-reader';
 import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { fill } from '../../fill';
@@ -36,12 +37,13 @@ function mergeStringData(secret: Secret): Secret {
 
 const decode = (text: string | undefined): string => Buffer.from(text ?? '', 'base64').toString();
 
-function isJson(text: string): boolean {
+/** What keeps a text from being JSON, in the words of Go's decoder. */
+function jsonProblem(text: string): string | undefined {
   try {
-    JSON.parse(text);
-    return true;
+    parseJson(text);
+    return undefined;
   } catch (error) {
-    if (error instanceof SyntaxError) return false;
+    if (error instanceof JsonSyntaxError) return error.message;
     throw error;
   }
 }
@@ -53,9 +55,8 @@ function validateType(secret: Secret): Errors {
   const need = (key: string): Errors => (has(key) ? [] : [required(mapKey('data', key))]);
   const needJson = (key: string): Errors => {
     if (!has(key)) return [required(mapKey('data', key))];
-    return isJson(decode(data[key]))
-      ? []
-      : [invalid(mapKey('data', key), '<secret contents redacted>', jsonProblem(decode(data[key])))];
+    const problem = jsonProblem(decode(data[key]));
+    return problem ? [invalid(mapKey('data', key), '<secret contents redacted>', problem)] : [];
   };
   switch (secret.type) {
     case 'kubernetes.io/service-account-token':
@@ -77,13 +78,6 @@ function validateType(secret: Secret): Errors {
     default:
       return [];
   }
-}
-
-function jsonProblem(text: string): string {
-  const first = text.trimStart().charAt(0);
-  return text.trim() === ''
-    ? 'unexpected end of JSON input'
-    : `invalid character '${first}' looking for beginning of value`;
 }
 
 function validate(secret: Secret): Errors {
