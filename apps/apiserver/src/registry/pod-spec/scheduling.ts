@@ -136,7 +136,7 @@ export function validateAffinity(affinity: Affinity | undefined, path: string): 
       ...eachOf(child(at, requiredTerms), part[requiredTerms], validatePodTerm),
       ...eachOf(child(at, preferred), part[preferred], (term, termPath) => [
         ...weight(termPath, term.weight),
-        ...validatePodTerm(term.podAffinityTerm, child(termPath, 'podAffinityTerm')),
+        ...within(termPath, 'podAffinityTerm', term.podAffinityTerm ?? { topologyKey: '' }, validatePodTerm),
       ]),
     ]);
   return [
@@ -146,7 +146,7 @@ export function validateAffinity(affinity: Affinity | undefined, path: string): 
       ),
       ...eachOf(child(at, preferred), part[preferred], (term, termPath) => [
         ...weight(termPath, term.weight),
-        ...validateNodeSelectorTerm(term.preference, child(termPath, 'preference')),
+        ...within(termPath, 'preference', term.preference, validateNodeSelectorTerm),
       ]),
     ]),
     ...podRules('podAffinity', podAffinity),

@@ -37,7 +37,7 @@ const coreFieldNames = Object.keys(coreFields({ metadata: { name: '' }, involved
 export const eventStrategy = defineStrategy(Events, {
   nameCheck: () => [],
   allowCreateOnUpdate: true,
-  default: (event) => fill(event, { reportingComponent: '', reportingInstance: '' }),
+  default: (event) => fill(event, { involvedObject: {}, reportingComponent: '', reportingInstance: '' }),
   validate,
   ttlSeconds: () => ttl,
   selectableFieldNames: coreFieldNames,
