@@ -34,23 +34,21 @@ function validateItem(item: LimitRangeItem, path: string): Errors {
     const errors = lists.flatMap((list) =>
       item[list]?.[name] === undefined ? [] : check(mapKey(child(path, list), name), name, isQualifiedName),
     );
-    const over = (
-      list: string,
-      small: Quantity | undefined,
-      what: string,
-      big: Quantity | undefined,
-      than: string,
-    ) => {
-      if (!small || !big || small.compare(big) <= 0) return;
-      const detail = `${what} value ${small.toString()} is greater than ${than} value ${big.toString()}`;
-      errors.push(invalid(mapKey(child(path, list), name), small.toString(), detail));
-    };
-    over('min', min, 'min', max, 'max');
-    over('defaultRequest', min, 'min', request, 'default request');
-    over('defaultRequest', request, 'default request', max, 'max');
-    over('defaultRequest', request, 'default request', limit, 'default limit');
-    over('default', min, 'min', limit, 'default');
-    over('default', limit, 'default', max, 'max');
+    // Each pair: what must not be above what, and the list that is blamed.
+    const pairs = [
+      { list: 'min', small: ['min', min], big: ['max', max] },
+      { list: 'defaultRequest', small: ['min', min], big: ['default request', request] },
+      { list: 'defaultRequest', small: ['default request', request], big: ['max', max] },
+      { list: 'defaultRequest', small: ['default request', request], big: ['default limit', limit] },
+      { list: 'default', small: ['min', min], big: ['default', limit] },
+      { list: 'default', small: ['default', limit], big: ['max', max] },
+    ] as const;
+    for (const { list, small, big } of pairs) {
+      const [[what, low], [than, high]] = [small, big];
+      if (!low || !high || low.compare(high) <= 0) continue;
+      const detail = `${what} value ${low.toString()} is greater than ${than} value ${high.toString()}`;
+      errors.push(invalid(mapKey(child(path, list), name), low.toString(), detail));
+    }
     return errors;
   });
 }
