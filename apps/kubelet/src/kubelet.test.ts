@@ -188,7 +188,7 @@ describe('kubelet', () => {
   });
 
   it('ends a pod that was active longer than its deadline', async () => {
-    await kubelet.create('late', { activeDeadlineSeconds: 1 });
+    await kubelet.create('late', { activeDeadlineSeconds: 3 });
     await kubelet.phase('late', 'Running');
     const pod = await kubelet.phase('late', 'Failed');
     expect(pod.status).toMatchObject({

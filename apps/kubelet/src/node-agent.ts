@@ -23,6 +23,8 @@ import { StatusGenerator } from './pods/status-generator';
 import { StatusManager } from './pods/status-manager';
 import { ProbeManager } from './prober/probe-manager';
 import { ContainerKiller } from './runtime/container-killer';
+import { ContainerResizer } from './runtime/container-resizer';
+import { ContainerStarter } from './runtime/container-starter';
 import { LogRotator } from './runtime/log-rotator';
 import { PodCache } from './runtime/pod-cache';
 import { PodEvents } from './runtime/pod-events';
@@ -142,29 +144,44 @@ export class NodeAgent {
     const killer = new ContainerKiller({ ...hooks, events, logger });
     const node = () => this.node;
     const services = () => this.serviceInformer.lister.list();
-    this.runtimes = new RuntimeManager({
+    const inputs = createPodInputs({
+      objects,
+      volumes,
+      directories,
+      random,
+      dns,
+      podLogsDir: options.podLogsDir,
+      hostIPs,
+      node,
+      services,
+    });
+    const resizer = new ContainerResizer(runtime, machine.memoryBytes);
+    const starter = new ContainerStarter({
       ...hooks,
       images: new ImageManager({ images, events, clock, serializePulls: options.serializeImagePulls }),
       cache,
       killer,
-      inputs: createPodInputs({
-        objects,
-        volumes,
-        directories,
-        random,
-        dns,
-        podLogsDir: options.podLogsDir,
-        hostIPs,
-        node,
-        services,
-      }),
+      resizer,
+      inputs,
       events,
-      probes,
       logger,
       tracer,
       nodeName,
       memoryCapacity: machine.memoryBytes,
       maxCrashBackOffMs: options.maxCrashBackOffMs,
+    });
+    this.runtimes = new RuntimeManager({
+      runtime,
+      starter,
+      killer,
+      resizer,
+      cache,
+      inputs,
+      events,
+      probes,
+      logger,
+      tracer,
+      nodeName,
     });
     this.logs = new LogRotator({
       runtime,

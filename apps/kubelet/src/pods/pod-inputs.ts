@@ -7,7 +7,7 @@ import { makeEnvironment, type Environment, type ObjectSource } from '../environ
 import { podDNS, type DNSSettings } from '../network/dns';
 import { hostNetworkHostsFile, hostsFile } from '../network/hosts-file';
 import { podHostname } from '../network/pod-hostname';
-import type { PodInputs } from '../runtime/runtime-manager';
+import type { PodInputs } from '../runtime/container-starter';
 import { sandboxConfig } from '../runtime/sandbox-config';
 import { ignoreMissing } from '../volumes/atomic-writer';
 import type { PodDirectories } from '../volumes/pod-directories';

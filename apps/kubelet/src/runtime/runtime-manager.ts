@@ -1,49 +1,31 @@
 import type { Container, Pod, Secret } from '@tinkernetes/api';
-import type { Clock, Logger, StepOptions, StepTracer, TraceParent } from '@tinkernetes/component-base';
-import type { DeepPartial, Mount, PodSandboxConfig, RuntimeClient } from '@tinkernetes/cri';
-import type { Environment } from '../environment/environment';
-import { ContainerConfigError } from '../environment/environment';
-import type { ImageManager } from '../images/image-manager';
+import type { Logger, StepTracer, TraceParent } from '@tinkernetes/component-base';
+import type { DeepPartial, PodSandboxConfig, RuntimeClient } from '@tinkernetes/cri';
 import { podText, uidOf } from '../pods/pod-facts';
-import { BackOff, durationText } from './back-off';
-import { containerConfig } from './container-config';
-import { containerHash } from './container-hash';
-import { ContainerResizer } from './container-resizer';
-import type { ContainerKiller, KillOptions } from './container-killer';
 import type { ProbeResults } from './container-kill';
-import { runHook, type HookDeps } from './lifecycle-hooks';
+import type { ContainerKiller, KillOptions } from './container-killer';
+import type { ContainerResizer } from './container-resizer';
+import type { ContainerStarter, PodInputs } from './container-starter';
 import { computePodActions } from './pod-actions';
 import type { PodCache } from './pod-cache';
 import type { PodEvents } from './pod-events';
 import { findContainer, type PodRuntimeStatus } from './pod-runtime-status';
+import { podStep } from './pod-step';
 import { cgroupParent, qosClassOf } from './resources';
 import { StartError } from './start-error';
 
-/** What the rest of the kubelet contributes to a container. */
-export interface PodInputs {
-  sandbox(pod: Pod, attempt: number): Promise<DeepPartial<PodSandboxConfig>>;
-  environment(pod: Pod, container: Container, podIPs: readonly string[]): Promise<Environment>;
-  mounts(
-    pod: Pod,
-    container: Container,
-    podIPs: readonly string[],
-  ): Promise<ReadonlyArray<DeepPartial<Mount>>>;
-}
-
-export interface RuntimeManagerDeps extends HookDeps {
+export interface RuntimeManagerDeps {
   runtime: RuntimeClient;
-  images: ImageManager;
-  cache: PodCache;
+  starter: ContainerStarter;
   killer: ContainerKiller;
-  inputs: PodInputs;
+  resizer: ContainerResizer;
+  cache: PodCache;
+  inputs: Pick<PodInputs, 'sandbox'>;
   events: PodEvents;
   probes: ProbeResults;
-  clock: Clock;
   logger: Logger;
   tracer: StepTracer;
   nodeName: string;
-  memoryCapacity: number;
-  maxCrashBackOffMs: number;
 }
 
 /** Why containers of a Pod wait, by container name. */
@@ -57,17 +39,12 @@ export interface SyncPodResult {
   retryAfterMs?: number;
 }
 
-const initialCrashBackOffMs = 10_000;
+/** A container that could not be made is tried again after so long, if nothing that it needs comes up earlier. */
+const startRetryMs = 10_000;
 
 /** Brings the runtime to what a Pod's spec says. Source: pkg/kubelet/kuberuntime SyncPod. */
 export class RuntimeManager {
-  private readonly backOff: BackOff;
-  private readonly resizer: ContainerResizer;
-
-  constructor(private readonly deps: RuntimeManagerDeps) {
-    this.resizer = new ContainerResizer(deps.runtime, deps.memoryCapacity);
-    this.backOff = new BackOff(deps.clock, initialCrashBackOffMs, deps.maxCrashBackOffMs);
-  }
+  constructor(private readonly deps: RuntimeManagerDeps) {}
 
   async syncPod(
     pod: Pod,
@@ -92,7 +69,7 @@ export class RuntimeManager {
       }
       if (!actions.createSandbox) return { waiting };
     } else {
-      for (const restart of await this.resizer.resize(pod, status)) {
+      for (const restart of await this.deps.resizer.resize(pod, status)) {
         if (actions.containersToKill.some((k) => k.target === restart.target)) continue;
         actions.containersToKill.push(restart);
         actions.containersToStart.push(restart.container);
@@ -117,8 +94,7 @@ export class RuntimeManager {
     const start = async (container: Container) => {
       const current = findContainer(status, container.name);
       try {
-        this.checkBackOff(pod, container, current?.state === 'exited' ? current.finishedAt : undefined);
-        await this.startContainer(pod, container, {
+        await this.deps.starter.start(pod, container, {
           sandboxId: sandboxId ?? '',
           config,
           podIPs,
@@ -139,7 +115,7 @@ export class RuntimeManager {
     for (const c of actions.ephemeralContainersToStart) await start(c);
     for (const c of actions.initContainersToStart) await start(c);
     for (const c of actions.containersToStart) await start(c);
-    const delays = [...waiting.values()].flatMap((e) => e.retryAfterMs ?? []);
+    const delays = [...waiting.values()].map((e) => e.retryAfterMs ?? startRetryMs);
     return { waiting, retryAfterMs: delays.length > 0 ? Math.min(...delays) : undefined };
   }
 
@@ -153,7 +129,7 @@ export class RuntimeManager {
     const { runtime, cache } = this.deps;
     await Promise.all(status.containers.map((c) => runtime.removeContainer({ containerId: c.id })));
     await Promise.all(status.sandboxes.map((s) => runtime.removePodSandbox({ podSandboxId: s.id })));
-    this.resizer.forget(status);
+    this.deps.resizer.forget(status);
     cache.forget(status.uid);
   }
 
@@ -178,17 +154,7 @@ export class RuntimeManager {
   }
 
   forget(pod: Pod): void {
-    this.backOff.forget(uidOf(pod));
-    this.deps.images.forget(pod);
-  }
-
-  private step(
-    pod: Pod,
-    parent: TraceParent | undefined,
-    attributes?: StepOptions['attributes'],
-  ): StepOptions {
-    const { name, namespace, uid } = pod.metadata;
-    return { parent, node: this.deps.nodeName, object: { kind: 'Pod', namespace, name, uid }, attributes };
+    this.deps.starter.forget(pod);
   }
 
   private async createSandbox(
@@ -199,12 +165,12 @@ export class RuntimeManager {
     const { runtime, tracer, cache } = this.deps;
     await tracer.step(
       'kubelet.cgroup',
-      this.step(pod, trace, { qosClass: qosClassOf(pod), cgroupParent: cgroupParent(pod) }),
+      podStep(this.deps.nodeName, pod, trace, { qosClass: qosClassOf(pod), cgroupParent: cgroupParent(pod) }),
       () => undefined,
     );
     const { podSandboxId } = await tracer.step(
       'kubelet.cri',
-      this.step(pod, trace, { call: 'RunPodSandbox' }),
+      podStep(this.deps.nodeName, pod, trace, { call: 'RunPodSandbox' }),
       (span) =>
         runtime.runPodSandbox(
           { config, runtimeHandler: pod.spec.runtimeClassName ?? '' },
@@ -219,161 +185,4 @@ export class RuntimeManager {
       podIPs: network?.ip ? [network.ip, ...network.additionalIps.map((a) => a.ip)] : [],
     };
   }
-
-  /** Throws CrashLoopBackOff while the container has to wait after its end at `finishedAt`. */
-  private checkBackOff(pod: Pod, container: Container, finishedAt: number | undefined): void {
-    if (finishedAt === undefined) return;
-    const key = `${uidOf(pod)}_${container.name}_${containerHash(container)}`;
-    const retryAfterMs = this.backOff.remaining(key, finishedAt);
-    if (retryAfterMs > 0) {
-      const delay = durationText(this.backOff.delay(key));
-      this.deps.events.container(pod, container.name, {
-        type: 'Warning',
-        reason: 'BackOff',
-        message: `Back-off restarting failed container ${container.name} in pod ${podText(pod)}`,
-      });
-      throw new StartError(
-        'CrashLoopBackOff',
-        `back-off ${delay} restarting failed container=${container.name} pod=${podText(pod)}`,
-        { retryAfterMs },
-      );
-    }
-    this.backOff.next(key, finishedAt);
-  }
-
-  private async startContainer(
-    pod: Pod,
-    container: Container,
-    at: {
-      sandboxId: string;
-      config: DeepPartial<PodSandboxConfig>;
-      podIPs: readonly string[];
-      attempt: number;
-      pullSecrets: readonly Secret[];
-      trace: TraceParent | undefined;
-      status: PodRuntimeStatus;
-    },
-  ): Promise<void> {
-    const { runtime, images, events, inputs, cache, tracer } = this.deps;
-    const step = this.step(pod, at.trace, { container: container.name });
-    const failed = (error: unknown, message = String(error)) => {
-      events.container(pod, container.name, {
-        type: 'Warning',
-        reason: 'Failed',
-        message: `Error: ${message}`,
-      });
-      return message;
-    };
-    let image: string;
-    try {
-      ({ image } = await images.ensure({
-        pod,
-        container,
-        sandboxConfig: at.config,
-        pullSecrets: at.pullSecrets,
-        traceParent: at.trace,
-      }));
-    } catch (error) {
-      if (error instanceof StartError) failed(error, error.reason);
-      throw error;
-    }
-    const target = container as Container & { targetContainerName?: string };
-    const config = await tracer
-      .step('kubelet.containerconfig', step, async () =>
-        containerConfig(pod, container, {
-          attempt: at.attempt,
-          image,
-          env: await inputs.environment(pod, container, at.podIPs),
-          mounts: await inputs.mounts(pod, container, at.podIPs),
-          memoryCapacity: this.deps.memoryCapacity,
-          targetId: target.targetContainerName
-            ? findContainer(at.status, target.targetContainerName)?.id
-            : undefined,
-        }),
-      )
-      .catch((error: unknown) => {
-        const message = error instanceof Error ? error.message : String(error);
-        if (!(error instanceof ContainerConfigError)) {
-          this.deps.logger.warn(
-            { pod: podText(pod), container: container.name, err: error },
-            'no container config',
-          );
-        }
-        throw new StartError('CreateContainerConfigError', failed(error, message), { cause: error });
-      });
-    const containerId = await runtime
-      .createContainer(
-        { podSandboxId: at.sandboxId, config, sandboxConfig: at.config },
-        { traceParent: at.trace },
-      )
-      .then(
-        (answer) => answer.containerId,
-        (error: unknown) => {
-          throw new StartError('CreateContainerError', failed(error, messageOf(error)), { cause: error });
-        },
-      );
-    cache.invalidate(uidOf(pod));
-    this.resizer.started(containerId, pod, container);
-    events.container(pod, container.name, { reason: 'Created', message: 'Container created' });
-    tracer.record('kubelet.metadata', {
-      ...step,
-      startMs: this.deps.clock.now(),
-      attributes: {
-        container: container.name,
-        containerId,
-        sandboxId: at.sandboxId,
-        logPath: config.logPath ?? '',
-      },
-    });
-    await runtime.startContainer({ containerId }, { traceParent: at.trace }).catch((error: unknown) => {
-      throw new StartError('RunContainerError', failed(error, messageOf(error)), { cause: error });
-    });
-    cache.invalidate(uidOf(pod));
-    events.container(pod, container.name, { reason: 'Started', message: 'Container started' });
-    await this.postStart(pod, container, { containerId, podIP: at.podIPs[0] ?? '', trace: at.trace });
-  }
-
-  private async postStart(
-    pod: Pod,
-    container: Container,
-    at: { containerId: string; podIP: string; trace: TraceParent | undefined },
-  ): Promise<void> {
-    const handler = container.lifecycle?.postStart;
-    const { cache, killer, events, logger, tracer } = this.deps;
-    const step = this.step(pod, at.trace, {
-      container: container.name,
-      postStart: handler !== undefined,
-      probes: probeNames(container),
-    });
-    if (!handler) {
-      tracer.record('kubelet.hooks', { ...step, startMs: this.deps.clock.now() });
-      return;
-    }
-    try {
-      await tracer.step('kubelet.hooks', step, () => runHook(handler, { pod, container, ...at }, this.deps));
-    } catch (error) {
-      logger.warn({ pod: podText(pod), container: container.name, err: error }, 'postStart hook failed');
-      events.container(pod, container.name, {
-        type: 'Warning',
-        reason: 'FailedPostStartHook',
-        message: 'PostStartHook failed',
-      });
-      const status = await cache.get(uidOf(pod));
-      const target = status.containers.find((c) => c.id === at.containerId);
-      if (target) await killer.kill(pod, target, at.podIP, { message: 'FailedPostStartHook' });
-      cache.invalidate(uidOf(pod));
-      throw new StartError('PostStartHookError', error instanceof Error ? error.message : String(error), {
-        cause: error,
-      });
-    }
-  }
 }
-
-/** The runtime's own text, as upstream puts it into events. */
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-/** Which probes begin now, e.g. `startup, readiness`. */
-const probeNames = ({ startupProbe, livenessProbe, readinessProbe }: Container): string =>
-  [startupProbe && 'startup', livenessProbe && 'liveness', readinessProbe && 'readiness']
-    .filter(Boolean)
-    .join(', ');
