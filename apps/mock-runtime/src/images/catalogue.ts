@@ -10,6 +10,8 @@ interface Entry {
   megabytes: number;
   config: ImageConfig;
   root: RootOptions | (() => RootOptions);
+  content?: ImageDefinition['content'];
+  digests?: ImageDefinition['digests'];
 }
 
 const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -57,13 +59,8 @@ const nginxVariants = [
 ];
 
 const entries: readonly Entry[] = [
-  {
-    repository: 'registry.k8s.io/pause',
-    tags: { versions: { 3: 10 }, names: ['latest'] },
-    megabytes: 0.3,
-    config: { entrypoint: ['/pause'], user: '65535:65535', env: { PATH: path } },
-    root: { programs: { '/pause': loaders.pause } },
-  },
+  pauseImage('registry.k8s.io/pause'),
+  pauseImage('k8s.gcr.io/pause'),
   {
     repository: 'docker.io/library/nginx',
     tags: { versions: { 1: 29 }, names: ['latest', 'stable', 'mainline'], variants: nginxVariants },
@@ -290,16 +287,41 @@ const entries: readonly Entry[] = [
   ),
 ];
 
-/** The images that can be pulled without further ado. */
-export const catalogue: readonly ImageDefinition[] = entries.map(define);
+/** The images that the CRI validation suite (critest) pulls: names, users, tags of the same content. */
+const validationImages: readonly Entry[] = [
+  validationImage('test-image-latest'),
+  validationImage('test-image-1'),
+  validationImage('test-image-2'),
+  validationImage('test-image-3'),
+  { ...validationImage('test-image-tag'), tags: { names: ['test', 'all'] } },
+  {
+    ...validationImage('test-image-tags'),
+    tags: { names: ['1', '2', '3'] },
+    content: () => 'test-image-tags',
+  },
+  {
+    ...validationImage('test-image-digest'),
+    digests: { 'sha256:9700f9a2f5bf2c45f2f605a0bd3bce7cf37420ec9d3ed50ac2758413308766bf': 'latest' },
+  },
+  validationImage('test-image-user-uid', '1002'),
+  validationImage('test-image-user-username', 'www-data'),
+  validationImage('test-image-user-uid-group', '1003:users'),
+  validationImage('test-image-user-username-group', 'www-data:100'),
+  validationImage('test-image-predefined-group', '1000'),
+];
 
-function define({ repository, tags, megabytes, config, root }: Entry): ImageDefinition {
+/** The images that can be pulled without further ado. */
+export const catalogue: readonly ImageDefinition[] = [...entries, ...validationImages].map(define);
+
+function define({ repository, tags, megabytes, config, root, content, digests }: Entry): ImageDefinition {
   let built: ReturnType<typeof rootTree> | undefined;
   return {
     repository,
     hasTag: tagsOf(tags),
     size: Math.round(megabytes * 1_000_000),
     config,
+    content,
+    digests,
     root: () => (built ??= rootTree(typeof root === 'function' ? root() : root)),
   };
 }
@@ -368,5 +390,26 @@ function testImage(name: string, tags: TagRules, config: ImageConfig): Entry {
         '/usr/local/apache2/htdocs/index.html': '<html><body><h1>It works!</h1></body></html>\n',
       },
     }),
+  };
+}
+
+function pauseImage(repository: string): Entry {
+  return {
+    repository,
+    tags: { versions: { 3: 10 }, names: ['latest'] },
+    megabytes: 0.3,
+    config: { entrypoint: ['/pause'], user: '65535:65535', env: { PATH: path } },
+    root: { programs: { '/pause': loaders.pause } },
+    content: (tag) => `pause:${tag}`,
+  };
+}
+
+function validationImage(name: string, user?: string): Entry {
+  return {
+    repository: `gcr.io/k8s-staging-cri-tools/${name}`,
+    tags: { names: ['latest'] },
+    megabytes: 1,
+    config: { cmd: ['sh'], user, env: { PATH: path } },
+    root: () => ({ commands: toolset('busybox') }),
   };
 }

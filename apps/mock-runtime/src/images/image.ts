@@ -23,6 +23,10 @@ export interface ImageDefinition {
   config: ImageConfig;
   /** The image's files; built once, when a container first needs them, and shared. */
   root(tag: string): DirectoryNode;
+  /** What decides the image's id: tags and repositories of the same content share one. Left out: repository and tag. */
+  content?(tag: string): string;
+  /** Digests that are known by themselves, and the tag that they stand for. */
+  digests?: Readonly<Record<string, string>>;
   /** Pulling needs this user name and password (any password when empty). */
   credentials?: { username: string; password: string };
 }

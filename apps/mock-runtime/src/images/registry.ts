@@ -25,7 +25,8 @@ const sha256 = (text: string): string => `sha256:${createHash('sha256').update(t
 
 /** Of a tag's manifest; the same on every node. */
 export const digestOf = (repository: string, tag: string): string => sha256(`manifest ${repository}:${tag}`);
-export const imageIdOf = (repository: string, tag: string): string => sha256(`config ${repository}:${tag}`);
+export const imageIdOf = (definition: ImageDefinition, tag: string): string =>
+  sha256(`config ${definition.content?.(tag) ?? `${definition.repository}:${tag}`}`);
 
 /** The registries of the world as far as this runtime knows them: what can be pulled, and how the rest fails. */
 export class Registry {
@@ -61,14 +62,16 @@ export class Registry {
   }
 
   /** Only digests of tags that exist are known; the most common tags are tried. */
-  private tagOf({ repository }: ImageDefinition, digest: string | undefined): string | undefined {
+  private tagOf({ repository, digests }: ImageDefinition, digest: string | undefined): string | undefined {
+    const known = digests?.[digest ?? ''];
+    if (known !== undefined) return known;
     return ['latest', 'stable', 'alpine'].find((tag) => digestOf(repository, tag) === digest);
   }
 }
 
 export function toStored({ reference, definition, tag, digest }: Resolved): StoredImage {
   return {
-    id: imageIdOf(reference.repository, tag),
+    id: imageIdOf(definition, tag),
     repoTags: reference.tag === undefined ? [] : [`${reference.repository}:${reference.tag}`],
     repoDigests: [`${reference.repository}@${digest}`],
     size: definition.size,

@@ -1,0 +1,38 @@
+import { posix } from 'node:path';
+import type { Process } from '../kernel/process';
+import { ps } from './basics';
+import { parseArgs } from './paths';
+
+const nameOf = (process: Process): string => posix.basename(process.argv[0] ?? '');
+
+function others(process: Process): Process[] {
+  return process.machine.table.list().filter((other) => other !== process);
+}
+
+/** `pgrep [-f] PATTERN`: ids, one a line; 1 when none matches. */
+export async function pgrep(process: Process): Promise<number> {
+  const { flags, rest } = parseArgs(process.argv.slice(1));
+  const pattern = new RegExp(rest[0] ?? '');
+  const found = others(process).filter((p) => pattern.test(flags.has('f') ? p.argv.join(' ') : nameOf(p)));
+  await process.print(found.map((p) => `${p.pid}\n`).join(''));
+  return found.length > 0 ? 0 : 1;
+}
+
+/** `pidof NAME…`: ids on one line; 1 when none matches. */
+export async function pidof(process: Process): Promise<number> {
+  const names = process.argv.slice(1);
+  const found = others(process).filter((p) => names.includes(nameOf(p)));
+  if (found.length > 0) await process.print(`${found.map((p) => p.pid).join(' ')}\n`);
+  return found.length > 0 ? 0 : 1;
+}
+
+/** `top [-b] [-n COUNT] [-d SECONDS]`: the process list again and again. */
+export async function top(process: Process): Promise<number> {
+  const { values } = parseArgs(process.argv.slice(1), 'nd');
+  const count = Number(values.get('n') ?? Infinity);
+  for (let shown = 0; shown < count; shown++) {
+    if (shown > 0) await process.sleep(Number(values.get('d') ?? 5) * 1000);
+    await ps(process);
+  }
+  return 0;
+}
