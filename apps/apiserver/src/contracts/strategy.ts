@@ -1,4 +1,4 @@
-import type { KubeObject, StatusCause } from '@tinkernetes/api';
+import type { KubeObject, ObjectMeta, StatusCause } from '@tinkernetes/api';
 import type { FieldError, FieldErrors } from '@tinkernetes/apimachinery';
 import type { ApiRequest, UserInfo } from './request';
 
@@ -60,6 +60,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly ttlSeconds?: (object: T) => number | undefined;
   /** All cells of a row of the Table rendering (the name too), in the order of table-columns.json. */
   readonly tableCells?: (object: T, now: number) => readonly unknown[];
+  /** Metadata beside a row's cells, where upstream's internal type lacks some of what the version shows. */
+  readonly rowMetadata?: (object: T) => ObjectMeta;
 }
 
 /** What a write through a subresource may change of its object. */

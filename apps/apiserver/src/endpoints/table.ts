@@ -39,7 +39,7 @@ export function renderTable(
     columnDefinitions: options.noHeaders ? null : columnsOf(resource),
     rows: objects.map((object) => ({
       cells: cellsOf(resource, object, options.now),
-      object: rowObject(object, options),
+      object: rowObject(resource, object, options),
     })),
   };
 }
@@ -102,7 +102,11 @@ function customCell(
   }
 }
 
-function rowObject(object: KubeObject, { includeObject, version }: TableOptions): object | null {
+function rowObject(
+  { strategy }: ServedResource,
+  object: KubeObject,
+  { includeObject, version }: TableOptions,
+): object | null {
   switch (includeObject) {
     case 'None':
       return null;
@@ -112,7 +116,7 @@ function rowObject(object: KubeObject, { includeObject, version }: TableOptions)
       return {
         kind: 'PartialObjectMetadata',
         apiVersion: `meta.k8s.io/${version}`,
-        metadata: object.metadata,
+        metadata: strategy.rowMetadata?.(object) ?? object.metadata,
       };
   }
 }

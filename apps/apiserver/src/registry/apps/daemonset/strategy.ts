@@ -92,4 +92,8 @@ export const daemonSetStrategy = defineStrategy(DaemonSets, {
   ],
   warnings: (set) => podSpecWarnings(set.spec?.template?.spec, 'spec.template.spec'),
   tableCells: daemonSetCells,
+  rowMetadata: ({ metadata }) => {
+    const { [generationAnnotation]: _generation, ...annotations } = metadata.annotations ?? {};
+    return { ...metadata, annotations: Object.keys(annotations).length > 0 ? annotations : undefined };
+  },
 });
