@@ -1,5 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '@tinkernetes/component-base';
 import { statusErrorOf } from './status-of-response';
@@ -33,9 +34,7 @@ export function createTransport(config: ClientConfig, clock: Clock): Transport {
   const agent = secure
     ? new https.Agent({
         ...pool,
-        ca: config.caData,
-        cert: config.certData,
-        key: config.keyData,
+        secureContext: secureContextOf(config),
         rejectUnauthorized: !config.insecureSkipTLSVerify,
       })
     : new http.Agent(pool);
@@ -79,6 +78,11 @@ export function createTransport(config: ClientConfig, clock: Clock): Transport {
     },
     close: () => agent.destroy(),
   };
+}
+
+/** Certificates and keys are parsed once for all connections: each watch has one of its own. */
+function secureContextOf({ caData, certData, keyData }: ClientConfig): SecureContext {
+  return createSecureContext({ ca: caData, cert: certData, key: keyData });
 }
 
 async function roundTrip(
