@@ -9,14 +9,15 @@ import type { Authenticator, UserInfo } from '../contracts';
  */
 export function createX509Authenticator(): Authenticator {
   // A certificate belongs to its connection, on which many requests come.
-  const users = new WeakMap<TLSSocket, UserInfo | 'none' | 'untrusted'>();
+  const users = new WeakMap<TLSSocket, CertificateUser>();
+  const byFingerprint = new Map<string, CertificateUser>();
   return {
     name: 'X509',
     authenticate: async (request: IncomingMessage) => {
       const { socket } = request;
       if (!(socket instanceof TLSSocket)) return undefined;
       let user = users.get(socket);
-      if (user === undefined) users.set(socket, (user = certificateUser(socket)));
+      if (user === undefined) users.set(socket, (user = certificateUser(socket, byFingerprint)));
       // A token beside an untrusted certificate may still be good.
       if (user === 'untrusted' && !request.headers.authorization) throw unauthorized();
       return typeof user === 'string' ? undefined : { user };
@@ -24,12 +25,24 @@ export function createX509Authenticator(): Authenticator {
   };
 }
 
-function certificateUser(socket: TLSSocket): UserInfo | 'none' | 'untrusted' {
-  const { subject } = socket.getPeerCertificate() as {
-    subject?: Record<string, string | string[] | undefined>;
-  };
-  if (!subject) return 'none';
+type CertificateUser = UserInfo | 'none' | 'untrusted';
+
+/** Reading a certificate's subject costs a millisecond, and each watch comes over a connection of its own. */
+const maxRemembered = 1000;
+
+function certificateUser(socket: TLSSocket, known: Map<string, CertificateUser>): CertificateUser {
+  const certificate = socket.getPeerX509Certificate();
+  if (!certificate) return 'none';
   if (!socket.authorized) return 'untrusted';
+  const { fingerprint256 } = certificate;
+  const user = known.get(fingerprint256) ?? subjectUser(socket);
+  if (known.size >= maxRemembered) known.clear();
+  known.set(fingerprint256, user);
+  return user;
+}
+
+function subjectUser(socket: TLSSocket): CertificateUser {
+  const { subject } = socket.getPeerCertificate();
   const [name = ''] = values(subject.CN);
   return name === '' ? 'none' : { name, groups: values(subject.O) };
 }
