@@ -3,14 +3,23 @@ import type { CacheEntry } from '../cacher/cache-entry';
 import { sendBytes } from '../server/respond';
 import type { EndpointContext, ResourceRequest } from './context';
 import { negotiate, type Negotiated } from './negotiation';
+import { internalTypeOf } from './internal-type';
 import { presentObject, serialize } from './presenter';
 
 /** Custom resources have no protobuf form. */
 export const hasProtobuf = ({ resource }: ResourceRequest): boolean =>
   resource.codec.schemaName !== undefined;
 
+/** Go type of the request's objects, for messages. */
+export const targetOf = ({ resource }: ResourceRequest): string =>
+  internalTypeOf(resource.descriptor.group, resource.descriptor.kind);
+
 export const negotiateObject = (request: ResourceRequest): Negotiated =>
-  negotiate(request.raw.headers.accept, { protobuf: hasProtobuf(request), scope: 'object' });
+  negotiate(request.raw.headers.accept, {
+    protobuf: hasProtobuf(request),
+    scope: 'object',
+    target: targetOf(request),
+  });
 
 /** Answers with one stored object. */
 export function sendEntry(

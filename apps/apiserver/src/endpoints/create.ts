@@ -3,7 +3,8 @@ import { negotiateObject, sendEntry } from './answer';
 import type { Endpoint } from './context';
 import { storeOf } from './context';
 import { toStorage } from './presenter';
-import { internalTypeOf, readTypedObject } from './read-object';
+import { internalTypeOf } from './internal-type';
+import { readTypedObject } from './read-object';
 import { writeContext } from './write-context';
 import { writeQuery } from './write-options';
 

@@ -6,7 +6,7 @@ import { sendBytes } from '../server/respond';
 import type { Endpoint, EndpointContext, ResourceRequest } from './context';
 import { readPage } from './list-page';
 import { listQuery } from './list-options';
-import { hasProtobuf } from './answer';
+import { hasProtobuf, targetOf } from './answer';
 import { negotiate } from './negotiation';
 import { presentList } from './presenter';
 import { selectionOf } from './selection';
@@ -16,7 +16,11 @@ import type { ListMeta } from './presenter';
 /** GET of a collection. */
 export const list: Endpoint = async (context, request) => {
   const query = listQuery(request, { watch: false });
-  const negotiated = negotiate(request.raw.headers.accept, { protobuf: hasProtobuf(request), scope: 'list' });
+  const negotiated = negotiate(request.raw.headers.accept, {
+    protobuf: hasProtobuf(request),
+    scope: 'list',
+    target: targetOf(request),
+  });
   const { entries, meta } = await readPage(context, request, selectionOf(request), query);
   if (negotiated.format === 'json' && !negotiated.transform) {
     await sendJsonList(context, request, entries, meta);

@@ -38,6 +38,8 @@ const transformsOf: Readonly<Record<Accepted['scope'], readonly string[]>> = {
 };
 
 export interface Accepted {
+  /** Go type of the object, for messages: `core.ConfigMap`. */
+  target?: string;
   /** Formats that the kind can be written in. */
   protobuf: boolean;
   /** `status`: the answer is a Status, which is never transformed, whatever was asked for. */
@@ -47,6 +49,7 @@ export interface Accepted {
 /** The best of what the client accepts; 406 where nothing fits. Source: k8s.io/apiserver/pkg/endpoints/handlers/negotiation. */
 export function negotiate(accept: string | undefined, allowed: Accepted): Negotiated {
   if (!accept || accept === 'application/json' || accept === '*/*') return plainJson;
+  let mismatch: StatusError | undefined;
   for (const { type, parameters } of clauses(accept)) {
     const format = formatOf[type];
     if (!format || (format === 'protobuf' && !allowed.protobuf)) continue;
@@ -56,7 +59,11 @@ export function negotiate(accept: string | undefined, allowed: Accepted): Negoti
     if (format === 'protobuf' && as === 'Table') continue;
     const version = parameters.get('v') ?? '';
     const transforms = transformsOf[allowed.scope];
-    if (parameters.get('g') !== 'meta.k8s.io' || !transforms.includes(as)) continue;
+    if (parameters.get('g') !== 'meta.k8s.io') continue;
+    if (!transforms.includes(as)) {
+      mismatch ??= mismatchOf(as, allowed);
+      continue;
+    }
     if (version !== 'v1' && version !== 'v1beta1') continue;
     return {
       format,
@@ -65,7 +72,20 @@ export function negotiate(accept: string | undefined, allowed: Accepted): Negoti
       contentType: contentTypes[format],
     };
   }
-  throw notAcceptable(allowed);
+  throw mismatch ?? notAcceptable(allowed);
+}
+
+/** Metadata of one object was asked for where there is a list, or the other way round. */
+function mismatchOf(as: string, { scope, target = '' }: Accepted): StatusError | undefined {
+  if (scope === 'list' && as === 'PartialObjectMetadata') {
+    const text = `you requested PartialObjectMetadata, but the requested object is a list (*${target}List)`;
+    return new StatusError('NotAcceptable', text);
+  }
+  if (scope === 'object' && as === 'PartialObjectMetadataList') {
+    const text = `you requested PartialObjectMetadataList, but the requested object is not a list (*${target})`;
+    return new StatusError('NotAcceptable', text);
+  }
+  return undefined;
 }
 
 export function notAcceptable({ protobuf }: Pick<Accepted, 'protobuf'>): StatusError {

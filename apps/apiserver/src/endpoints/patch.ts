@@ -5,6 +5,7 @@ import {
   applyMergePatch,
   applyStrategicMergePatch,
   badRequest,
+  goFormat,
   invalid,
   invalidError,
   isObject,
@@ -20,7 +21,7 @@ import { storeOf } from './context';
 import { checkNamespace } from './create';
 import { checkName } from './update';
 import { objectInVersion, toStorage } from './presenter';
-import { checkPatched, checkPatchedType } from './patch-strictness';
+import { checkPatched, checkPatchedType, showPatched } from './patch-strictness';
 import { updateKindOf } from './update-kind';
 import { writeContext } from './write-context';
 import { patchQuery } from './write-options';
@@ -49,12 +50,13 @@ export const patch: Endpoint = async (context, request) => {
       name: info.name,
       namespace: request.namespace,
       change: (current) => {
-        const patched = change(objectInVersion(resource, current));
-        checkPatchedType(request, patched);
-        const { object, unknown } = decodePatched(resource.codec, patched);
+        const patched = change.apply(objectInVersion(resource, current));
+        const shown = () => change.show(patched);
+        checkPatchedType(request, patched, shown);
+        const { object, unknown } = decodePatched(resource.codec, patched, shown);
         checkName(object.metadata.name, info.name);
         checkNamespace(object.metadata.namespace, request.namespace);
-        checkPatched(request, patched, unknown, query.fieldValidation);
+        checkPatched(request, shown, unknown, query.fieldValidation);
         return toStorage(resource, object);
       },
     },
@@ -68,37 +70,45 @@ export const patch: Endpoint = async (context, request) => {
 };
 
 /** What no longer fits its kind is the patch's fault. */
-function decodePatched(codec: ObjectCodec, patched: unknown): DecodedObject {
+function decodePatched(codec: ObjectCodec, patched: unknown, shown: () => string): DecodedObject {
   try {
     return codec.decode(patched);
   } catch (error) {
     const cause = error instanceof StatusError ? error.cause : undefined;
     if (!(cause instanceof Error)) throw error;
-    throw invalidError({ group: '', kind: '' }, '', [
-      invalid('patch', JSON.stringify(patched), cause.message),
-    ]);
+    throw invalidError({ group: '', kind: '' }, '', [invalid('patch', shown(), cause.message)]);
   }
 }
 
-/** The patch in the request's body, as a function of what it is applied to. */
+/** A patch: what it makes of an object, and how messages show the result. */
+export interface PatchFunction {
+  apply(live: unknown): unknown;
+  show(patched: unknown): string;
+}
+
+/** The patch in the request's body. */
 export async function patchFunction(
   context: EndpointContext,
   request: ResourceRequest,
   schemaName: string | undefined,
-): Promise<(live: unknown) => unknown> {
+): Promise<PatchFunction> {
   const type = patchType(request);
   const change = parsePatch(await readBody(request.raw, context.options.maxRequestBodyBytes));
+  const show = (patched: unknown) => showPatched(patched, change, request.resource.custom);
   switch (type) {
     case 'json':
-      return (live) => applyJsonPatch(live, change);
+      return { apply: (live) => applyJsonPatch(live, change), show };
     case 'merge':
       if (change === null) throw badRequest('Invalid JSON Patch');
       checkIsObject(change);
-      return (live) => applyMergePatch(live, change);
+      return { apply: (live) => applyMergePatch(live, change), show };
     default:
       if (change !== null) checkIsObject(change);
       if (!schemaName) throw unsupportedMediaType(acceptedTypes(request));
-      return (live) => applyStrategicMergePatch(live, change, schemaName, loadSchemas());
+      return {
+        apply: (live) => applyStrategicMergePatch(live, change, schemaName, loadSchemas()),
+        show: () => goFormat(change),
+      };
   }
 }
 

@@ -1,4 +1,4 @@
-import { apiVersionOf, type KubeObject } from '@tinkernetes/api';
+import type { KubeObject } from '@tinkernetes/api';
 import { badRequest, type StatusError } from '@tinkernetes/apimachinery';
 import { schemaCodec, type ObjectCodec } from '../codec/object-codec';
 import { bodyFormat, parseBody } from '../server/decode-body';
@@ -70,9 +70,3 @@ export function reportStrict(
     `${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${errors.join(', ')}`,
   );
 }
-
-export const internalTypeOf = (group: string, kind: string): string =>
-  `${group === '' ? 'core' : (group.split('.')[0] ?? group)}.${kind}`;
-
-export const apiVersionOfRequest = (request: ResourceRequest): string =>
-  apiVersionOf(request.resource.descriptor);

@@ -100,13 +100,13 @@ async function put(context: EndpointContext, request: ResourceRequest): Promise<
 
 async function patched(context: EndpointContext, request: ResourceRequest): Promise<CacheEntry> {
   const query = writeQuery(request, 'PatchOptions');
-  const apply = await patchFunction(context, request, 'io.k8s.api.autoscaling.v1.Scale');
+  const patch = await patchFunction(context, request, 'io.k8s.api.autoscaling.v1.Scale');
   const codec = builtInCodec(descriptor);
   return await write(
     context,
     request,
     query,
-    (current) => codec.decode(apply(current)).object as Scale & KubeObject,
+    (current) => codec.decode(patch.apply(current)).object as Scale & KubeObject,
   );
 }
 

@@ -5,9 +5,9 @@ import type { CacheEntry, StoredCodec } from '../../cacher/cache-entry';
 
 const uidMark = '"uid":"';
 
-/** As upstream writes it, without resourceVersion. */
-function orderedMetadata(meta: ObjectMeta): ObjectMeta {
-  const { name, generateName, namespace, selfLink, uid, resourceVersion: _, ...others } = meta;
+/** As upstream writes it. */
+export function orderedMetadata(meta: ObjectMeta): ObjectMeta {
+  const { name, generateName, namespace, selfLink, uid, resourceVersion, ...others } = meta;
   const { generation, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, ...rest } = others;
   const { labels, annotations, ownerReferences, finalizers, managedFields } = rest;
   // JSON.stringify leaves out what is undefined.
@@ -17,6 +17,7 @@ function orderedMetadata(meta: ObjectMeta): ObjectMeta {
     namespace,
     selfLink,
     uid,
+    resourceVersion,
     generation,
     creationTimestamp,
     deletionTimestamp,
@@ -31,9 +32,14 @@ function orderedMetadata(meta: ObjectMeta): ObjectMeta {
 
 /** Stored form: the object's JSON without its resourceVersion, which storage's revision is. */
 export function storedBytes(object: KubeObject): Buffer {
-  const { kind, apiVersion, metadata: _, ...rest } = object;
+  const { kind, apiVersion, metadata, ...rest } = object;
   return Buffer.from(
-    JSON.stringify({ kind, apiVersion, metadata: orderedMetadata(object.metadata), ...rest }),
+    JSON.stringify({
+      kind,
+      apiVersion,
+      metadata: orderedMetadata({ ...metadata, resourceVersion: undefined }),
+      ...rest,
+    }),
   );
 }
 
