@@ -30,8 +30,10 @@ export async function pidof(process: Process): Promise<number> {
 export async function top(process: Process): Promise<number> {
   const { values } = parseArgs(process.argv.slice(1), 'nd');
   const count = Number(values.get('n') ?? Infinity);
+  // top restores its terminal when it is ended, so it ends by signals also as a container's first process.
+  const ended = process.untilSignal('SIGTERM', 'SIGINT');
   for (let shown = 0; shown < count; shown++) {
-    if (shown > 0) await process.sleep(Number(values.get('d') ?? 5) * 1000);
+    if (shown > 0 && (await Promise.race([ended, process.sleep(Number(values.get('d') ?? 5) * 1000)]))) break;
     await ps(process);
   }
   return 0;

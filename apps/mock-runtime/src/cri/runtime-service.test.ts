@@ -76,13 +76,10 @@ describe('the CRI of the mock runtime', () => {
     expect(status).toMatchObject({ exitCode: 137, reason: 'Error' });
   });
 
-  it('makes the spans of a traced Pod', async () => {
-    const trace = '00-0123456789abcdef0123456789abcdef-0123456789abcdef-01';
-    await node.images.pullImage({ image: { image: 'nginx' } }, { traceParent: trace });
-    await node.runtime.runPodSandbox(
-      { config: { metadata: { name: 'traced', namespace: 'default', uid: 't', attempt: 0 } } },
-      { traceParent: trace },
-    );
-    await eventually(() => expect(node.spans.length).toBe(0)).catch(() => undefined);
+  it('ends a shell with one command by its signal, since the command takes its place', async () => {
+    const pod = await node.startPod({ name: 'top', image: 'busybox', command: ['sh', '-c', 'top'] });
+    await node.runtime.stopContainer({ containerId: pod.containerId, timeout: 60 });
+    const { status } = await node.runtime.containerStatus({ containerId: pod.containerId });
+    expect(status).toMatchObject({ state: 'CONTAINER_EXITED', exitCode: 0 });
   });
 });

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { Exit, type Process } from '../kernel/process';
-import { applyOptions } from './builtins';
+import { spawn } from '../kernel/spawn';
+import { applyOptions, builtins } from './builtins';
 import { interact } from './interactive';
 import { Interpreter } from './interpreter';
 import { LoopJump, ReturnJump, ShellError, ShellState } from './state';
@@ -19,6 +20,8 @@ export async function sh(process: Process): Promise<number> {
       await process.complain(`${command}: -c requires an argument\n`);
       return 2;
     }
+    const direct = directCommand(process, script);
+    if (direct) return spawn.become(process, direct);
     return runScript(withName(shell, name), script, positional);
   }
   const [file, ...positional] = rest;
@@ -32,6 +35,15 @@ export async function sh(process: Process): Promise<number> {
   }
   if (process.stdin.isTty || args.includes('-i')) return interact(shell);
   return runScript(shell, (await process.stdin.readAll(process.signal)).toString(), []);
+}
+
+/** `sh -c command`: one plain command takes the shell's place, as ash and bash do; it is then the one to be signalled. */
+function directCommand({ fs, cwd, env }: Process, script: string): string[] | undefined {
+  if (!/^[\w./-]+(?: +[\w./:,-]+)*$/.test(script)) return undefined;
+  const argv = script.split(/ +/);
+  const [command = ''] = argv;
+  const path = (env.PATH ?? '').split(':').some((dir) => fs.isExecutable(posix.join(dir, command)));
+  return path && !builtins[command] ? argv : undefined;
 }
 
 function withName(shell: Interpreter, name: string | undefined): Interpreter {

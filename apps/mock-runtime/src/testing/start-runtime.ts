@@ -27,7 +27,8 @@ export interface TestRuntime {
   runtime: RuntimeClient;
   images: ImageClient;
   vnet: VnetClient;
-  spans: FinishedStep[];
+  /** The spans since the last call. */
+  finishedSpans(): Promise<FinishedStep[]>;
   overlayEndpoint: string;
   /** Pulls the image, runs a sandbox with one container, starts it. */
   startPod(pod: TestPod): Promise<StartedPod>;
@@ -108,7 +109,10 @@ export async function startTestRuntime({
     runtime,
     images,
     vnet,
-    spans,
+    async finishedSpans() {
+      await tracer.flush();
+      return spans.splice(0);
+    },
     overlayEndpoint: String(info.overlayEndpoint),
     async startPod({ name, image, command = [], args = [], sandbox = {}, container = {} }) {
       const config: DeepPartial<PodSandboxConfig> = {
