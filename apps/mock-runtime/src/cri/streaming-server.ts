@@ -155,7 +155,7 @@ function attachHandler(container: Container): RemoteCommandHandler {
     );
     streams.stdin?.on('data', (data: Buffer) => {
       if (terminal) terminal.input(data);
-      else input?.writeEnd.write(data);
+      else void Promise.resolve(input?.writeEnd.write(data)).catch(() => streams.stdin?.destroy());
     });
     streams.stdin?.on('end', () => container.detached());
     streams.onResize(({ width, height }) => terminal?.resize(width, height));

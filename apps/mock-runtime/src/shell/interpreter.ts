@@ -1,5 +1,5 @@
 import type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, StatementNode } from 'just-bash';
-import { OpenFile } from '../kernel/open-file';
+import type { OpenFile } from '../kernel/open-file';
 import { Pipe } from '../kernel/pipe';
 import { Exit, type Process } from '../kernel/process';
 import { ExecError, spawn } from '../kernel/spawn';

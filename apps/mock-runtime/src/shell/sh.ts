@@ -38,7 +38,7 @@ export async function sh(process: Process): Promise<number> {
 }
 
 /** `sh -c command`: one plain command takes the shell's place, as ash and bash do; it is then the one to be signalled. */
-function directCommand({ fs, cwd, env }: Process, script: string): string[] | undefined {
+function directCommand({ fs, env }: Process, script: string): string[] | undefined {
   if (!/^[\w./-]+(?: +[\w./:,-]+)*$/.test(script)) return undefined;
   const argv = script.split(/ +/);
   const [command = ''] = argv;
