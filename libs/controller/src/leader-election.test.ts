@@ -56,6 +56,30 @@ describe('runLeaderElection', () => {
     expect(clock.timers).toBe(0);
   });
 
+  it('tells on the Lease who leads', async () => {
+    const told: string[] = [];
+    const stop = new AbortController();
+    await runLeaderElection({
+      client: server.client,
+      clock,
+      random: new SeededRandom(),
+      logger: silentLogger,
+      signal: stop.signal,
+      lease: { name: 'kube-scheduler' },
+      identity: 'a',
+      recorder: {
+        event: (object, _type, reason, message) =>
+          told.push(`${object.kind}/${object.metadata.name} ${reason}: ${message}`),
+        flush: () => Promise.resolve(),
+      },
+      lead: async () => undefined,
+    });
+    expect(told).toEqual([
+      'Lease/kube-scheduler LeaderElection: a became leader',
+      'Lease/kube-scheduler LeaderElection: a stopped leading',
+    ]);
+  });
+
   it('waits while another holds it, and takes over soon after a release', async () => {
     const a = candidate('a');
     await clock.advance(0);

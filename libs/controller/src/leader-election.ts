@@ -2,6 +2,7 @@ import { Leases, type Lease } from '@tinkernetes/api';
 import { isNotFound } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
 import { formatMicroTime, jitter, type Clock, type Logger, type Random } from '@tinkernetes/component-base';
+import type { EventRecorder } from './types';
 
 export interface LeaderElectionOptions {
   client: Client;
@@ -21,6 +22,8 @@ export interface LeaderElectionOptions {
   /** The leader steps down when it could not renew for so long. */
   renewDeadlineMs?: number;
   retryPeriodMs?: number;
+  /** Tells on the Lease who becomes leader and stops leading. */
+  recorder?: EventRecorder;
 }
 
 /** The lease was held and then could not be kept: whoever led must stop at once; upstream's components exit. */
@@ -51,6 +54,7 @@ export async function runLeaderElection(options: LeaderElectionOptions): Promise
   options.signal.removeEventListener('abort', onAbort);
   leading.abort(new Error('no longer leading'));
   const lost = await renewing;
+  elector.tell('stopped leading');
   if (lost) throw lost;
   await elector.release();
   if (led.status === 'rejected') throw led.reason;
@@ -83,6 +87,7 @@ class LeaderElector {
     while (!signal.aborted) {
       if (await this.tryAcquireOrRenew(signal)) {
         logger.info(fields, 'successfully acquired lease');
+        this.tell('became leader');
         return true;
       }
       await this.pause(jitter(random, this.retryPeriodMs, jitterFactor), signal);
@@ -113,6 +118,14 @@ class LeaderElector {
         );
       }
     }
+  }
+
+  /** An Event on the Lease, worded as upstream's. */
+  tell(what: 'became leader' | 'stopped leading'): void {
+    const { recorder, identity } = this.options;
+    if (!recorder || !this.observed) return;
+    const lease = { ...this.observed, apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
+    recorder.event(lease, 'Normal', 'LeaderElection', `${identity} ${what}`);
   }
 
   async release(): Promise<void> {
