@@ -159,7 +159,9 @@ export default tseslint.config(
   {
     // Tests may start the real API server beside the component they try.
     files: ['apps/*/src/**/*.test.ts', 'apps/*/src/testing/**/*.ts'],
-    rules: { '@nx/enforce-module-boundaries': moduleBoundaries(['@tinkernetes/testing', '@tinkernetes/cni-plugins']) },
+    rules: {
+      '@nx/enforce-module-boundaries': moduleBoundaries(['@tinkernetes/testing', '@tinkernetes/cni-plugins']),
+    },
   },
   { files: ['**/*.mjs', '**/*.cjs'], languageOptions: { globals: globals.node } },
 );

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import {
   ConfigMaps,
   Deployments,
-  Endpoints,
+  type Endpoints,
   EndpointSlices,
   EndpointsResource,
   Namespaces,

@@ -130,15 +130,13 @@ describe('DaemonSet', () => {
   it('covers every node that fits, also one that comes later, and replaces Pods one node at a time', async () => {
     const { client } = manager;
     await Promise.all(['n1', 'n2'].map((name) => client.for(Nodes).create({ metadata: { name }, spec: {} })));
-    await client
-      .for(DaemonSets)
-      .create(
-        {
-          metadata: { name: 'agent' },
-          spec: { selector: { matchLabels: { app: 'agent' } }, template: template('agent') },
-        },
-        { namespace },
-      );
+    await client.for(DaemonSets).create(
+      {
+        metadata: { name: 'agent' },
+        spec: { selector: { matchLabels: { app: 'agent' } }, template: template('agent') },
+      },
+      { namespace },
+    );
     await eventually(async () => expect(await actor.list('app=agent')).toHaveLength(2));
     await client.for(Nodes).create({ metadata: { name: 'n3' }, spec: {} });
     const pods = await eventually(async () => {
@@ -175,15 +173,13 @@ describe('DaemonSet', () => {
 
 describe('Job', () => {
   const create = (name: string, spec: Partial<Job['spec']>) =>
-    manager.client
-      .for(Jobs)
-      .create(
-        {
-          metadata: { name },
-          spec: { template: template(name, 'busybox', { restartPolicy: 'Never' }), ...spec },
-        },
-        { namespace },
-      );
+    manager.client.for(Jobs).create(
+      {
+        metadata: { name },
+        spec: { template: template(name, 'busybox', { restartPolicy: 'Never' }), ...spec },
+      },
+      { namespace },
+    );
   const podsOf = (name: string) => actor.list(`batch.kubernetes.io/job-name=${name}`);
   const live = async (name: string) =>
     (await podsOf(name)).filter((p) => !p.status?.phase || p.status.phase === 'Pending');

@@ -15,10 +15,7 @@ export async function findPlugin(type: string, path: string): Promise<string> {
     );
     if (found) return file;
   }
-  throw new CniError(
-    cniErrorCode.internal,
-    `failed to find plugin "${type}" in path [${dirs.join(' ')}]`,
-  );
+  throw new CniError(cniErrorCode.internal, `failed to find plugin "${type}" in path [${dirs.join(' ')}]`);
 }
 
 export function execPlugin(file: string, { stdin, env }: PluginInput): Promise<PluginOutput> {

@@ -73,8 +73,7 @@ export function definePlugin(commands: PluginCommands): Plugin {
   return async ({ stdin, env }, host) => {
     try {
       const command = env.CNI_COMMAND as CniCommand | undefined;
-      if (command === 'VERSION')
-        return success({ cniVersion, supportedVersions: [...supportedVersions] });
+      if (command === 'VERSION') return success({ cniVersion, supportedVersions: [...supportedVersions] });
       const call = readCall(command, stdin, env);
       switch (command) {
         case 'ADD':

@@ -1,7 +1,14 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execPlugin, findPlugin } from './exec';
-import { readOutput, type Plugin, type PluginHost, type PluginInput, type PluginNetwork, type PluginOutput } from './plugin';
+import {
+  readOutput,
+  type Plugin,
+  type PluginHost,
+  type PluginInput,
+  type PluginNetwork,
+  type PluginOutput,
+} from './plugin';
 import {
   CniError,
   cniErrorCode,
@@ -49,7 +56,8 @@ export class CniRunner {
       const config = this.configFor(list, plugin, conf, result);
       result = (await this.run<CniResult>('ADD', config, conf)) ?? result;
     }
-    if (!result) throw new CniError(cniErrorCode.invalidNetworkConfig, `network "${list.name}" has no plugins`);
+    if (!result)
+      throw new CniError(cniErrorCode.invalidNetworkConfig, `network "${list.name}" has no plugins`);
     await mkdir(this.options.cacheDir, { recursive: true });
     await writeFile(this.cacheFile(list, conf), JSON.stringify({ result } satisfies Cached));
     return result;
@@ -105,7 +113,11 @@ export class CniRunner {
     };
   }
 
-  private async run<T>(command: CniCommand, config: PluginConfig, conf?: RuntimeConf): Promise<T | undefined> {
+  private async run<T>(
+    command: CniCommand,
+    config: PluginConfig,
+    conf?: RuntimeConf,
+  ): Promise<T | undefined> {
     const env: Record<string, string> = { CNI_COMMAND: command, CNI_PATH: this.options.binDir };
     if (conf) {
       env.CNI_CONTAINERID = conf.containerId;

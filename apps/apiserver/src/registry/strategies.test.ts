@@ -52,7 +52,9 @@ describe('validation of created objects', () => {
       'a request above its limit',
       '/pods',
       pod({ containers: [container({ resources: { limits: { cpu: '1' }, requests: { cpu: '2' } } })] }),
-      ['spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1'],
+      [
+        'spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1',
+      ],
     ],
     [
       'a Deployment whose template has other labels',
@@ -64,7 +66,9 @@ describe('validation of created objects', () => {
           template: { metadata: { labels: { app: 'a' } }, spec: { containers: [container()] } },
         },
       },
-      ['spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`'],
+      [
+        'spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`',
+      ],
     ],
     [
       'two Service ports without names',

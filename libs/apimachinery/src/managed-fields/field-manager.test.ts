@@ -171,7 +171,9 @@ describe('apply by schema', () => {
       metadata: live.metadata,
     };
     const next = apply(defaulted, deployment([{ name: 'a', image: 'a:1' }]), 'alpha');
-    expect((next as Object_).spec).toEqual(deployment([{ name: 'a', image: 'a:1', imagePullPolicy: 'Always' }]).spec);
+    expect((next as Object_).spec).toEqual(
+      deployment([{ name: 'a', image: 'a:1', imagePullPolicy: 'Always' }]).spec,
+    );
   });
 
   it.each([

@@ -67,7 +67,10 @@ export const bridge = definePlugin({
       throw new CniError(cniErrorCode.internal, `interface ${call.ifname} not found in ${call.netns}`);
     for (const ip of call.config.prevResult?.ips ?? []) {
       if (!present.addresses.includes(ip.address))
-        throw new CniError(cniErrorCode.internal, `failed to match interface ${call.ifname} address ${ip.address}`);
+        throw new CniError(
+          cniErrorCode.internal,
+          `failed to match interface ${call.ifname} address ${ip.address}`,
+        );
     }
   },
 

@@ -70,7 +70,7 @@ export const hostLocal = definePlugin({
 
 function open({ config }: PluginCall): { config: HostLocalConfig; dir: string } {
   const ipam = config.ipam as HostLocalConfig | undefined;
-  if (!ipam) throw new CniError(cniErrorCode.invalidNetworkConfig, 'IPAM config missing \'ipam\' key');
+  if (!ipam) throw new CniError(cniErrorCode.invalidNetworkConfig, "IPAM config missing 'ipam' key");
   return { config: ipam, dir: join(ipam.dataDir ?? defaultDataDir, config.name) };
 }
 
