@@ -9,7 +9,7 @@ import {
   type CertificateAuthority,
 } from '@tinkernetes/pki';
 import { identities, kubeletClientIdentity } from './identities';
-import { kubeconfigText } from './kubeconfigs';
+import { componentKubeconfigText, userKubeconfigText } from './kubeconfigs';
 import { network, type ClusterLayout } from './layout';
 import { writeAtomically, type ClusterState } from './state';
 
@@ -53,19 +53,15 @@ export async function ensureCredentials({
         readFile(layout.pki(`${component}.crt`), 'utf8'),
         readFile(layout.pki(`${component}.key`), 'utf8'),
       ]);
-      const text = (url: string) =>
-        kubeconfigText({
-          server: url,
-          ca: ca.certificate,
-          user: commonName,
-          credential: { certificate, key },
-        });
-      await writeAtomically(layout.componentKubeconfig(component), text(server));
-      if (component === 'admin') await writeAtomically(admin.file, text(admin.server));
+      const content = { server, ca: ca.certificate, user: commonName, credential: { certificate, key } };
+      await writeAtomically(layout.componentKubeconfig(component), componentKubeconfigText(content));
+      if (component === 'admin') {
+        await writeAtomically(admin.file, await userKubeconfigText({ ...content, server: admin.server }));
+      }
     }),
     writeAtomically(
       layout.componentKubeconfig('bootstrap-kubelet'),
-      kubeconfigText({
+      componentKubeconfigText({
         server,
         ca: ca.certificate,
         user: 'tls-bootstrap',
