@@ -8,6 +8,8 @@ import { ResourceMap } from './resource-map';
 
 /** Never have owners worth following, and change too often. Upstream's --gc ignored resources. */
 const ignored: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io']);
+/** Fifty watches begin at once: not in the moment in which nodes join and everybody fills caches. */
+const startDelayMs = 1000;
 const nameOf = ({ group, resource }: ResourceDescriptor): string =>
   group ? `${resource}.${group}` : resource;
 
@@ -90,8 +92,10 @@ export function startGarbageCollectorController(context: ControllerContext): Run
 
   return {
     async run() {
-      definitions.addEventHandler({ added: resync, updated: resync, deleted: resync });
-      resync();
+      const begin = clock.setTimeout(() => {
+        definitions.addEventHandler({ added: resync, updated: resync, deleted: resync });
+        resync();
+      }, startDelayMs);
       await runWorkers({
         queue,
         reconciler,
@@ -99,6 +103,7 @@ export function startGarbageCollectorController(context: ControllerContext): Run
         logger,
         signal,
       });
+      begin.cancel();
       await syncing;
       await Promise.all([...watched.values()].map(({ factory }) => factory?.stopped()));
     },
