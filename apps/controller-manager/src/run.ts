@@ -72,6 +72,8 @@ export const run: Run<ControllerManagerOptions> = async (options, context) => {
 function recordInformers(shared: SharedInformerFactory): {
   factory: SharedInformerFactory;
   barrier(clock: Clock): CaughtUp;
+  /** Resolves when the caches that this controller reads are filled; others' may still be filling. */
+  filled(signal: AbortSignal): Promise<void>;
 } {
   const used = new Set<SharedInformer<KubeObject>>();
   let barrier: CaughtUp | undefined;
@@ -87,6 +89,9 @@ function recordInformers(shared: SharedInformerFactory): {
       stopped: () => shared.stopped(),
     },
     barrier: (clock) => (barrier ??= createCacheBarrier([...used], clock)),
+    filled: async (signal) => {
+      await Promise.all([...used].map((informer) => informer.waitForSync(signal)));
+    },
   };
 }
 
@@ -156,13 +161,20 @@ async function runControllers({
       signal,
       flags: options.flags,
     });
-    return controller ? [controller] : [];
+    return controller ? [{ run: () => controller.run(), caches }] : [];
   });
   informers.start();
-  await informers.waitForSync();
+  // Nodes can join before the last cache is filled: each controller waits for its own only.
+  const ended = Promise.all(
+    running.map(async ({ run: work, caches }) => {
+      await caches.filled(signal);
+      await work();
+    }),
+  );
+  await Promise.race([informers.waitForSync(), ended]);
   context.ready({ controllers: chosen.map((c) => c.name) });
-  logger.info({ controllers: chosen.length }, 'all caches are filled, controllers start');
-  await Promise.all(running.map((controller) => controller.run()));
+  logger.info({ controllers: chosen.length }, 'all caches are filled');
+  await ended;
   await Promise.all([informers.stopped(), queues.close()]);
   for (const own of owned) own.close();
 }
