@@ -133,6 +133,11 @@ export default tseslint.config(
       'no-restricted-properties': [
         'error',
         { object: 'Date', property: 'now', message: 'Use the injected Clock.' },
+        {
+          object: 'AbortSignal',
+          property: 'any',
+          message: 'Use linkSignals: it leaves nothing with signals that live on.',
+        },
         { object: 'Math', property: 'random', message: 'Use the injected Random.' },
       ],
     },

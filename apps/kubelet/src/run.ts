@@ -1,8 +1,7 @@
 import { createClient } from '@tinkernetes/client';
-import type { FinishedStep, Run, RunContext } from '@tinkernetes/component-base';
+import { linkSignals, type FinishedStep, type Run, type RunContext } from '@tinkernetes/component-base';
 import { createImageClient, createRuntimeClient } from '@tinkernetes/cri';
 import { createVnetClient, hostDialer, type VnetClient } from '@tinkernetes/vnet';
-import { setMaxListeners } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { ensureIdentity, rotateIdentity, type NodeIdentity } from './bootstrap/client-certificate';
 import { describeMachine } from './node/machine';
@@ -23,9 +22,7 @@ export const run: Run<Options> = async (options, context) => {
   // A new client certificate means new connections everywhere: the agent starts over, which no container notices.
   while (!context.signal.aborted) {
     const session = new AbortController();
-    const signal = AbortSignal.any([context.signal, session.signal]);
-    // Every watch, stream and sleep of the node listens to it.
-    setMaxListeners(0, signal);
+    const { signal } = linkSignals(context.signal, session.signal);
     const ready = (info?: Record<string, unknown>) => {
       if (!announced) context.ready(info);
       announced = true;

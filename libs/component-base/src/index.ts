@@ -1,6 +1,7 @@
 export * from './clock';
 export * from './flags';
 export * from './health-server';
+export * from './linked-signal';
 export * from './logger';
 export * from './main';
 export * from './metrics';

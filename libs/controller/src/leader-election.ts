@@ -1,7 +1,14 @@
 import { Leases, type Lease } from '@tinkernetes/api';
 import { isNotFound } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
-import { formatMicroTime, jitter, type Clock, type Logger, type Random } from '@tinkernetes/component-base';
+import {
+  formatMicroTime,
+  jitter,
+  withLinkedSignal,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@tinkernetes/component-base';
 import type { EventRecorder } from './types';
 
 export interface LeaderElectionOptions {
@@ -108,7 +115,9 @@ class LeaderElector {
         () => deadline.abort(new Error('renew deadline passed')),
         Math.max(0, left),
       );
-      const renewed = await this.tryAcquireOrRenew(AbortSignal.any([signal, deadline.signal]));
+      const renewed = await withLinkedSignal([signal, deadline.signal], (limit) =>
+        this.tryAcquireOrRenew(limit),
+      );
       timer.cancel();
       if (signal.aborted) return undefined;
       if (renewed) renewedAt = clock.monotonic();

@@ -1,4 +1,4 @@
-import type { Logger } from '@tinkernetes/component-base';
+import { withLinkedSignal, type Logger } from '@tinkernetes/component-base';
 import { isConflict } from '@tinkernetes/apimachinery';
 import type { RateLimitingQueue, WorkItem } from '@tinkernetes/workqueue';
 import { TerminalError, type ReconcileResult, type Reconciler } from './types';
@@ -44,13 +44,13 @@ async function work(options: RunWorkersOptions): Promise<void> {
       item.done();
       return;
     }
-    await runItem(options, item);
+    const running = item;
+    await withLinkedSignal([signal, running.signal], (ended) => runItem(options, running, ended));
   }
 }
 
-async function runItem(options: RunWorkersOptions, item: WorkItem): Promise<void> {
+async function runItem(options: RunWorkersOptions, item: WorkItem, signal: AbortSignal): Promise<void> {
   const { reconciler, caughtUp } = options;
-  const signal = AbortSignal.any([options.signal, item.signal]);
   const { outcome, wroteResourceVersion } = await collectWrites(async (): Promise<Outcome> => {
     try {
       if (item.minResourceVersion && caughtUp) await caughtUp(item.minResourceVersion, signal);

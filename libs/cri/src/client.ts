@@ -6,7 +6,7 @@ import {
   type ClientReadableStream,
   type ServiceError,
 } from '@grpc/grpc-js';
-import type { FinishedStep } from '@tinkernetes/component-base';
+import { linkSignals, realClock, type FinishedStep } from '@tinkernetes/component-base';
 import { CriError, type CriErrorCode } from './cri-error';
 import type { ImageServiceMethods, RuntimeServiceMethods } from './generated/types';
 import { serviceDefinition } from './service';
@@ -77,12 +77,12 @@ function createClient<M extends ServiceMethods<M>>(
               channel.makeServerStreamRequest(path, serialize, deserialize, request, metadataOf(options), {
                 deadline: deadlineOf(options.timeoutMs ?? 0),
               }),
-            either(options.signal, clientSignal),
+            [options.signal, clientSignal],
           )
       : (request: object = {}, options: CriCallOptions = {}) =>
           new Promise((resolve, reject) => {
-            const signal = either(options.signal, clientSignal);
-            if (signal?.aborted) return reject(signal.reason as Error);
+            const { signal, release } = linkSignals(options.signal, clientSignal);
+            if (signal.aborted) return reject(signal.reason as Error);
             const abort = () => call.cancel();
             const call = channel.makeUnaryRequest(
               path,
@@ -92,12 +92,12 @@ function createClient<M extends ServiceMethods<M>>(
               metadataOf(options),
               { deadline: deadlineOf(options.timeoutMs ?? timeoutMs) },
               (error, value) => {
-                signal?.removeEventListener('abort', abort);
+                release();
                 if (error) reject(toCriError(error, signal));
                 else resolve(value);
               },
             );
-            signal?.addEventListener('abort', abort, { once: true });
+            signal.addEventListener('abort', abort, { once: true });
             if (onSteps && options.traceParent) {
               call.once('status', ({ metadata }) => {
                 const [json] = metadata.get(stepsTrailer);
@@ -112,24 +112,22 @@ function createClient<M extends ServiceMethods<M>>(
 /** The call starts with the first `next()` and is cancelled when the consumer stops or the signal aborts. */
 async function* readStream(
   start: () => ClientReadableStream<unknown>,
-  signal: AbortSignal | undefined,
+  sources: readonly (AbortSignal | undefined)[],
 ): AsyncGenerator<unknown> {
-  if (signal?.aborted) throw signal.reason;
+  const { signal, release } = linkSignals(...sources);
+  if (signal.aborted) throw signal.reason;
   const call = start();
   const abort = () => call.cancel();
-  signal?.addEventListener('abort', abort, { once: true });
+  signal.addEventListener('abort', abort, { once: true });
   try {
     yield* call as AsyncIterable<unknown>;
   } catch (error) {
     throw toCriError(error as ServiceError, signal);
   } finally {
-    signal?.removeEventListener('abort', abort);
+    release();
     call.cancel();
   }
 }
-
-const either = (a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined =>
-  a && b ? AbortSignal.any([a, b]) : (a ?? b);
 
 function metadataOf({ traceParent, waitForReady }: CriCallOptions): Metadata {
   const metadata = new Metadata({ waitForReady: waitForReady ?? false });
@@ -139,11 +137,11 @@ function metadataOf({ traceParent, waitForReady }: CriCallOptions): Metadata {
 
 /** grpc-js takes an instant; deadlines are real time whatever clock the component runs on. */
 function deadlineOf(timeoutMs: number): Date | undefined {
-  return timeoutMs > 0 ? new Date(new Date().getTime() + timeoutMs) : undefined;
+  return timeoutMs > 0 ? new Date(realClock.now() + timeoutMs) : undefined;
 }
 
-function toCriError(error: ServiceError, signal: AbortSignal | undefined): Error {
-  if (signal?.aborted && error.code === status.CANCELLED) return signal.reason as Error;
+function toCriError(error: ServiceError, signal: AbortSignal): Error {
+  if (signal.aborted && error.code === status.CANCELLED) return signal.reason as Error;
   if (typeof error.code !== 'number') return error;
   return new CriError(status[error.code] as CriErrorCode, error.details, { cause: error });
 }

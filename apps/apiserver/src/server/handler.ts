@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { linkSignals } from '@tinkernetes/component-base';
 import type { ApiRequest, Authenticator, RequestInfo, UserInfo } from '../contracts';
 import type { EndpointContext } from '../endpoints/context';
 import { isSpanReport } from '../traces/handler';
@@ -139,8 +140,10 @@ class Request implements ApiRequest {
   get signal(): AbortSignal {
     if (this.ended) return this.ended;
     const gone = new AbortController();
-    this.response.on('close', () => gone.abort(new Error('the client went away')));
-    return (this.ended = AbortSignal.any([this.stopped, gone.signal]));
+    const onClose = () => gone.abort(new Error('the client went away'));
+    if (this.response.closed) onClose();
+    else this.response.once('close', onClose);
+    return (this.ended = linkSignals(this.stopped, gone.signal).signal);
   }
 
   warn(message: string): void {

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
-import type { Clock } from '@tinkernetes/component-base';
+import { withLinkedSignal, type Clock } from '@tinkernetes/component-base';
 import { framed, tcpMessages } from './tcp-framing';
 
 export interface Upstream {
@@ -29,7 +29,9 @@ export class Forwarder {
         timeoutMs,
       );
       try {
-        return await ask(transport, upstream, { query, signal: AbortSignal.any([signal, limit.signal]) });
+        return await withLinkedSignal([signal, limit.signal], (ended) =>
+          ask(transport, upstream, { query, signal: ended }),
+        );
       } catch (error) {
         failure = error;
       } finally {

@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { Logger } from '@tinkernetes/component-base';
+import { withLinkedSignal, type Logger } from '@tinkernetes/component-base';
 import type { VnetClient } from '@tinkernetes/vnet';
 import type { HealthCheck } from './health-checks';
 
@@ -43,11 +43,10 @@ export class HealthCheckNodePorts {
     this.open.set(check.port, entry);
     const server = createServer((_request, response) => this.answer(entry.check, response));
     try {
-      const listener = await vnet.listen({
-        port: check.port,
-        signal: AbortSignal.any([signal, entry.closing.signal]),
+      await withLinkedSignal([signal, entry.closing.signal], async (closed) => {
+        const { connections } = await vnet.listen({ port: check.port, signal: closed });
+        for await (const { stream } of connections) server.emit('connection', stream);
       });
-      for await (const { stream } of listener.connections) server.emit('connection', stream);
     } catch (error) {
       if (signal.aborted || entry.closing.signal.aborted) return;
       logger.warn({ err: error, port: check.port }, 'health check port not served');

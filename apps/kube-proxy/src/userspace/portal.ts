@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { Clock, Logger } from '@tinkernetes/component-base';
+import { linkSignals, type Clock, type Logger } from '@tinkernetes/component-base';
 import type { IncomingConnection, RuleEndpoint, VnetClient } from '@tinkernetes/vnet';
 
 export interface PortalDeps {
@@ -35,7 +35,7 @@ export class Portal {
     const portal = new Portal(deps, name);
     const { address, connections } = await deps.vnet.listen({
       port: 0,
-      signal: AbortSignal.any([deps.signal, portal.closing.signal]),
+      signal: linkSignals(deps.signal, portal.closing.signal).signal,
     });
     void portal.serveAll(connections);
     return { portal, port: address.port };

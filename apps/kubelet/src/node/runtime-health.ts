@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@tinkernetes/component-base';
+import { withLinkedSignal, type Clock, type Logger } from '@tinkernetes/component-base';
 import type { RuntimeClient } from '@tinkernetes/cri';
 
 export interface RuntimeHealthDeps {
@@ -81,7 +81,7 @@ export class RuntimeHealth {
       if (this.notReady === undefined) return;
       this.pause = new AbortController();
       try {
-        await clock.sleep(delay, AbortSignal.any([signal, this.pause.signal]));
+        await withLinkedSignal([signal, this.pause.signal], (ended) => clock.sleep(delay, ended));
       } catch (error) {
         if (!signal.aborted && !this.again) logger.error({ err: error }, 'runtime health check ended');
       }

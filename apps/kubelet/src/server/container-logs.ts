@@ -1,3 +1,4 @@
+import { linkSignals } from '@tinkernetes/component-base';
 import { once } from 'node:events';
 import { allContainers, uidOf } from '../pods/pod-facts';
 import type { RuntimeContainer } from '../runtime/pod-runtime-status';
@@ -16,7 +17,7 @@ export async function serveContainerLogs(
   const container = await containerToRead(at, options.previous);
   const gone = new AbortController();
   response.once('close', () => gone.abort(new Error('the client has gone')));
-  const signal = AbortSignal.any([gone.signal, context.signal]);
+  const { signal } = linkSignals(gone.signal, context.signal);
   response.writeHead(200, { 'content-type': 'text/plain', 'transfer-encoding': 'chunked' });
   response.flushHeaders();
   const isRunning = async () => {

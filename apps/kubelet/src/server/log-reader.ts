@@ -88,6 +88,7 @@ class Changes {
   private wake: () => void = () => undefined;
   private pending = false;
   private readonly watcher;
+  private readonly onAbort = () => this.wake();
 
   constructor(
     path: string,
@@ -101,6 +102,7 @@ class Changes {
       this.wake();
     });
     this.watcher.on('error', () => this.wake());
+    this.signal.addEventListener('abort', this.onAbort, { once: true });
   }
 
   async next(): Promise<void> {
@@ -111,13 +113,13 @@ class Changes {
           timer.cancel();
           resolve();
         };
-        this.signal.addEventListener('abort', () => this.wake(), { once: true });
       });
     }
     this.pending = false;
   }
 
   close(): void {
+    this.signal.removeEventListener('abort', this.onAbort);
     this.watcher.close();
     this.wake();
   }

@@ -8,10 +8,19 @@ import {
   type Secret,
 } from '@tinkernetes/api';
 import type { Client } from '@tinkernetes/client';
-import type { Clock, Logger, Random } from '@tinkernetes/component-base';
+import {
+  linkSignals,
+  withLinkedSignal,
+  type Clock,
+  type Logger,
+  type Random,
+} from '@tinkernetes/component-base';
 import { createSharedInformerFactory, type SharedInformer } from '@tinkernetes/informers';
 import type { ObjectSource } from '../environment/environment';
 import { allContainers, uidOf } from '../pods/pod-facts';
+
+/** The kubelet's own watch of an object lists in this time or something is wrong with the API server. */
+const syncTimeoutMs = 30_000;
 
 export interface ObjectWatcherDeps {
   client: Client;
@@ -64,8 +73,22 @@ export class ObjectWatcher implements ObjectSource {
     name: string,
   ): Promise<T | undefined> {
     const { informer } = this.watch(key) as Watched<T>;
-    await informer.waitForSync(AbortSignal.any([this.deps.signal, AbortSignal.timeout(30_000)]));
+    await this.untilSynced(informer);
     return informer.lister.get(name, namespace);
+  }
+
+  private async untilSynced<T extends KubeObject>(informer: SharedInformer<T>): Promise<void> {
+    const { clock, signal } = this.deps;
+    const limit = new AbortController();
+    const timer = clock.setTimeout(
+      () => limit.abort(new Error('timed out waiting for the cache')),
+      syncTimeoutMs,
+    );
+    try {
+      await withLinkedSignal([signal, limit.signal], (ended) => informer.waitForSync(ended));
+    } finally {
+      timer.cancel();
+    }
   }
 
   private watch(key: string): Watched<ConfigMap> | Watched<Secret> {
@@ -84,7 +107,7 @@ export class ObjectWatcher implements ObjectSource {
     name: string,
   ): Watched<T> {
     const controller = new AbortController();
-    const signal = AbortSignal.any([this.deps.signal, controller.signal]);
+    const { signal } = linkSignals(this.deps.signal, controller.signal);
     const factory = createSharedInformerFactory({ ...this.deps, signal });
     const informer = factory.for(descriptor, { namespace, fieldSelector: `metadata.name=${name}` });
     const users = new Set<string>();

@@ -1,4 +1,4 @@
-import type { Clock } from '@tinkernetes/component-base';
+import { linkSignals, type Clock } from '@tinkernetes/component-base';
 import type { FileSystem } from '../files/file-system';
 import type { Process } from '../kernel/process';
 import type { NetNamespace } from '../network/net-namespace';
@@ -54,7 +54,7 @@ export function defineImage(
       net: process.net,
       log: (line) => process.print(`${line}\n`),
       clock: process.clock,
-      signal: AbortSignal.any([stop.signal, process.signal]),
+      signal: linkSignals(stop.signal, process.signal).signal,
       process,
     });
   };

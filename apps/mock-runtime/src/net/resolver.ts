@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net';
+import { withLinkedSignal } from '@tinkernetes/component-base';
 import type { Answer, Packet as DnsPacket, RecordType } from 'dns-packet';
 import type { FileSystem } from '../files/file-system';
 import type { Process } from '../kernel/process';
@@ -122,7 +123,9 @@ export async function query(
         received = resolve;
       });
       socket.send(question, { host: server, port: 53 });
-      const late = process.clock.sleep(timeoutMs, AbortSignal.any([waiting.signal, process.signal])).then(
+      const late = withLinkedSignal([waiting.signal, process.signal], (ended) =>
+        process.clock.sleep(timeoutMs, ended),
+      ).then(
         () => undefined,
         () => undefined,
       );

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Clock, Logger, Random } from '@tinkernetes/component-base';
+import { linkSignals, type Clock, type Logger, type Random } from '@tinkernetes/component-base';
 import {
   NetError,
   type Address,
@@ -389,7 +389,7 @@ async function within(attempt: Promise<Socket>, wanted: ConnectTarget, clock: Cl
     wanted.timeoutMs ?? connectTimeoutMs,
     { unref: true },
   );
-  const signal = wanted.signal ? AbortSignal.any([wanted.signal, timeout.signal]) : timeout.signal;
+  const { signal, release } = linkSignals(wanted.signal, timeout.signal);
   try {
     return await Promise.race([attempt, rejection(signal)]);
   } catch (error) {
@@ -401,6 +401,7 @@ async function within(attempt: Promise<Socket>, wanted: ConnectTarget, clock: Cl
     throw error;
   } finally {
     timer.cancel();
+    release();
   }
 }
 

@@ -142,8 +142,7 @@ export class EtcdDriver implements Driver {
   ): Promise<ChangePage> {
     const changes: Change[] = [];
     if (after >= upTo) return { changes, reached: after };
-    const done = new AbortController();
-    const signal = AbortSignal.any([done.signal, this.stopping.signal]);
+    const { signal } = this.stopping;
     for await (const events of watchStream(this.client, { range: this.all, after, signal })) {
       let reached = after;
       for (const event of events) {

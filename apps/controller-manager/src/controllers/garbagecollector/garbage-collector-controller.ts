@@ -1,4 +1,5 @@
 import { apiVersionOf, CustomResourceDefinitions, type ResourceDescriptor } from '@tinkernetes/api';
+import { linkSignals } from '@tinkernetes/component-base';
 import { runWorkers, type Reconciler } from '@tinkernetes/controller';
 import { createSharedInformerFactory, type SharedInformerFactory } from '@tinkernetes/informers';
 import type { ControllerContext, RunnableController } from '../../manager/context';
@@ -54,7 +55,7 @@ export function startGarbageCollectorController(context: ControllerContext): Run
             clock,
             random,
             logger,
-            signal: AbortSignal.any([signal, stop.signal]),
+            signal: linkSignals(signal, stop.signal).signal,
           })
         : undefined;
       watched.set(name, { stop, factory });

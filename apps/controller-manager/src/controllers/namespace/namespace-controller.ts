@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { Namespaces, Pods, type Namespace, type NamespaceCondition, type Pod } from '@tinkernetes/api';
 import { isConflict, isNotFound, setCondition, StatusError } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
@@ -46,8 +45,6 @@ export function startNamespaceController(context: ControllerContext): RunnableCo
   };
 
   async function emptyNamespace(namespace: string, signal: AbortSignal): Promise<ContentReport> {
-    // Each request listens for the end, and all resources are asked at once.
-    setMaxListeners(0, signal);
     const { resources, failed } = await discoverResources(client);
     const deletable = resources.filter(
       (r) => r.namespaced && r.verbs.includes('list') && r.verbs.includes('delete'),
