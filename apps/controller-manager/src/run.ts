@@ -136,14 +136,20 @@ async function runControllers({
   setMaxListeners(0, signal);
   const informers = createSharedInformerFactory({ client, clock, random, logger, signal });
   const queues = await createQueues(options, context);
-  const owned: Client[] = [];
+  /** By ServiceAccount: several controllers may share one, as upstream's do. */
+  const owned = new Map<string, Client>();
+  const clientFor = (account: string): Client => {
+    if (!options.flags['use-service-account-credentials']) return client;
+    const known = owned.get(account);
+    const own =
+      known ?? createServiceAccountClient({ manager: client, config, serviceAccount: account, clock });
+    owned.set(account, own);
+    return own;
+  };
   const recorders: EventRecorder[] = [];
   const running = chosen.flatMap((definition) => {
     const account = definition.serviceAccount ?? definition.name;
-    const own = options.flags['use-service-account-credentials']
-      ? createServiceAccountClient({ manager: client, config, serviceAccount: account, clock })
-      : client;
-    if (own !== client) owned.push(own);
+    const own = clientFor(account);
     const recorder = createEventRecorder({ client: own, component: account, clock, logger, signal });
     recorders.push(recorder);
     const caches = recordInformers(informers);
@@ -176,5 +182,5 @@ async function runControllers({
   logger.info({ controllers: chosen.length }, 'all caches are filled');
   await ended;
   await Promise.all([informers.stopped(), queues.close()]);
-  for (const own of owned) own.close();
+  for (const own of owned.values()) own.close();
 }

@@ -133,13 +133,13 @@ export class Cluster {
       ...dnsAccessManifests(),
     ]);
     deps.report(`Starting ${specs.length} more components …`);
-    for (const spec of specs.filter((s) => s.app !== 'mock-runtime')) void this.supervisor.start(spec);
-    const nodesJoin =
-      !this.options.without.has('kubelet') &&
-      !this.options.without.has('mock-runtime') &&
-      !this.options.without.has('controller-manager');
-    if (nodesJoin)
-      await waitForNodes(this.client, { count: this.options.nodes, sinceMs, signal, report: deps.report });
+    const { without, nodes } = this.options;
+    for (const spec of specs.filter(isNeededToJoin)) void this.supervisor.start(spec);
+    if (!lacksJoiner(without))
+      await waitForNodes(this.client, { count: nodes, sinceMs, signal, report: deps.report });
+    // What works for the whole cluster begins when the nodes have joined: until then every core is theirs.
+    const others = specs.filter((spec) => !isNeededToJoin(spec) && spec.app !== 'mock-runtime');
+    await untilAborted(Promise.all(others.map((spec) => this.supervisor.start(spec))), signal);
   }
 
   /** cluster-dns listens on another port after each start: its Service's endpoints follow. */
@@ -153,6 +153,13 @@ export class Cluster {
     });
   }
 }
+
+const joiners: ReadonlySet<ComponentSpec['app']> = new Set(['controller-manager', 'kubelet']);
+const isNeededToJoin = (spec: ComponentSpec): boolean => joiners.has(spec.app);
+
+/** Whether something without which no node joins is left out. */
+const lacksJoiner = (without: ClusterOptions['without']): boolean =>
+  without.has('controller-manager') || without.has('kubelet') || without.has('mock-runtime');
 
 async function makeDataDir(layout: ClusterLayout): Promise<void> {
   try {
