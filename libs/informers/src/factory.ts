@@ -1,6 +1,7 @@
 import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
 import type { Client } from '@tinkernetes/client';
 import type { Clock, Logger, Random } from '@tinkernetes/component-base';
+import { createGate } from './gate';
 import { Informer } from './shared-informer';
 import type { InformerOptions, SharedInformer, SharedInformerFactory } from './types';
 
@@ -15,8 +16,15 @@ export interface SharedInformerFactoryOptions {
   freeze?: boolean;
 }
 
+/**
+ * A factory with dozens of informers would occupy the server with lists, each on a connection of its own, in the moment
+ * in which others want an answer too.
+ */
+const concurrentLists = 4;
+
 export function createSharedInformerFactory(options: SharedInformerFactoryOptions): SharedInformerFactory {
   const { client, clock, random, logger, signal, freeze = process.env.NODE_ENV === 'test' } = options;
+  const lists = createGate(concurrentLists);
   const informers = new Map<string, { informer: SharedInformer<KubeObject>; run(): Promise<void> }>();
   const running = new Map<string, Promise<void>>();
   return {
@@ -27,7 +35,14 @@ export function createSharedInformerFactory(options: SharedInformerFactoryOption
       const key = keyOfInformer(descriptor, scope);
       const known = informers.get(key);
       if (known) return known.informer as unknown as SharedInformer<T>;
-      const informer = new Informer(client.for(descriptor), scope, { clock, random, logger, signal, freeze });
+      const informer = new Informer(client.for(descriptor), scope, {
+        clock,
+        random,
+        logger,
+        signal,
+        freeze,
+        lists,
+      });
       informers.set(key, {
         informer: informer as unknown as SharedInformer<KubeObject>,
         run: () => informer.run(),

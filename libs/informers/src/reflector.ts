@@ -3,6 +3,7 @@ import { isExpired, isTooManyRequests, StatusError } from '@tinkernetes/apimachi
 import type { ResourceClient, WatchEvent } from '@tinkernetes/client';
 import type { Clock, Logger, Random } from '@tinkernetes/component-base';
 import { Backoff } from './backoff';
+import type { Gate } from './gate';
 import type { InformerOptions } from './types';
 
 /** What a reflector keeps up to date. */
@@ -22,6 +23,8 @@ export interface ReflectorOptions<T extends KubeObject> {
   random: Random;
   logger: Logger;
   signal: AbortSignal;
+  /** Lists take turns in it. */
+  lists: Gate;
 }
 
 /** A watch is asked to end after 5 to 10 minutes, so that reconnects of many clients spread and dead ones are found. */
@@ -53,7 +56,7 @@ export class Reflector<T extends KubeObject> {
     const { signal } = this.options;
     while (!signal.aborted) {
       try {
-        await this.list();
+        await this.options.lists(() => this.list());
         await this.watchUntilRelist();
       } catch (error) {
         if (signal.aborted) return;

@@ -2,6 +2,7 @@ import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
 import { keyOf } from '@tinkernetes/apimachinery';
 import type { ResourceClient } from '@tinkernetes/client';
 import type { Clock, Logger, Random } from '@tinkernetes/component-base';
+import type { Gate } from './gate';
 import { deepFreeze } from './deep-freeze';
 import { Reflector, type ReflectorSink } from './reflector';
 import { Store } from './store';
@@ -14,6 +15,8 @@ export interface InformerDeps {
   signal: AbortSignal;
   /** Freeze cached objects, so that a handler that changes one fails instead of spoiling it for all. */
   freeze: boolean;
+  /** Lists take turns in it. */
+  lists: Gate;
 }
 
 /** Handlers of a long initial list let other work in between so many objects. */
