@@ -15,7 +15,8 @@ const run = (command, args) => {
 };
 
 export function setUpClients() {
-  if (versions.every((v) => existsSync(join(bin, `kubectl-1.${v}`)))) return bin;
+  const isUnpacked = versions.every((v) => existsSync(join(bin, `kubectl-1.${v}`)));
+  if (isUnpacked && existsSync(join(here, 'node_modules'))) return bin;
   run('npm', ['ci', '--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
   mkdirSync(bin, { recursive: true });
   for (const version of versions) {

@@ -1,0 +1,3 @@
+module github.com/tinkernetes/tinkernetes/test/clients/go
+
+go 1.26
