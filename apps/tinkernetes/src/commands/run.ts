@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
-import { realClock, UsageError, type FlagSpec } from '@tinkernetes/component-base';
+import { createLogger, parseFlags, realClock, UsageError, type FlagSpec } from '@tinkernetes/component-base';
 import { allSpecs, apiserverSpec, localSite, type ComponentSpec } from '../cluster/component-specs';
 import { ClusterLayout } from '../cluster/layout';
 import { readState } from '../cluster/state';
 import { createInProcessLauncher } from '../launcher/in-process-launcher';
 import { toClusterOptions, upFlags } from '../options';
-import { createLogger, parseFlags } from '@tinkernetes/component-base';
 import type { Command } from './command';
 
 export const runFlags = { ...upFlags } as const satisfies Record<string, FlagSpec>;

@@ -49,6 +49,3 @@ export const steps = [
   ['kubelet.hooks', 'postStart hooks, probes begin'],
   ['kubelet.running', 'Running and Ready reported'],
 ] as const satisfies ReadonlyArray<readonly [StepId, string]>;
-
-/** Steps inside kubectl: seen only when our own client sends the request. */
-export const clientSteps: ReadonlySet<StepId> = new Set(steps.slice(0, 7).map(([id]) => id));

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FinishedStep } from '@tinkernetes/component-base';
 import { steps } from './steps';
 import { waterfall } from './waterfall';
@@ -18,6 +20,15 @@ it('lists all 46 steps in order, by number', () => {
   expect(rows).toHaveLength(46);
   expect(rows.map((row) => row.slice(4).split(' ')[0])).toEqual(steps.map(([id]) => id));
   expect(rows[0]).toMatch(/^ 1 {2}kubectl\.command +missing/);
+});
+
+it('names the steps as docs/pod-steps.md does', () => {
+  const text = readFileSync(join(__dirname, '../../../../docs/pod-steps.md'), 'utf8');
+  const named = [...text.matchAll(/^\| (\d+) +\| `([a-z.]+)`/gm)].map(([, number, id]) => [
+    Number(number),
+    id,
+  ]);
+  expect(named).toEqual(steps.map(([id], index) => [index + 1, id]));
 });
 
 it('places a span by its start and length, relative to the whole trace', () => {
