@@ -1,6 +1,5 @@
 import type { Event } from '@tinkernetes/api';
-import { formatTime, type Clock } from '@tinkernetes/component-base';
-import { LruMap } from './lru-map';
+import { formatTime, LruMap, type Clock } from '@tinkernetes/component-base';
 
 const cacheSize = 4096;
 /** Events that differ only in their message are combined from the tenth within ten minutes on. */

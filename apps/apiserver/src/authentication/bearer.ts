@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { unauthorized } from '@tinkernetes/apimachinery';
-import type { Clock } from '@tinkernetes/component-base';
+import { LruMap, type Clock } from '@tinkernetes/component-base';
 import type { Authenticator } from '../contracts';
 import { TokenError, type TokenAuthenticator, type TokenIdentity } from './token-authenticator';
 
@@ -22,7 +22,7 @@ export interface BearerOptions {
 /** `Authorization: Bearer TOKEN`, asked of each kind of token in turn; verified tokens are remembered for a while. */
 export class BearerAuthenticator implements Authenticator {
   readonly name = 'Bearer';
-  private readonly verified = new Map<string, { identity: TokenIdentity; until: number }>();
+  private readonly verified = new LruMap<string, { identity: TokenIdentity; until: number }>(cacheSize);
 
   constructor(private readonly options: BearerOptions) {}
 
@@ -48,7 +48,7 @@ export class BearerAuthenticator implements Authenticator {
     const known = this.verified.get(key);
     if (known && known.until > now) return known.identity;
     const identity = await this.verify(token, audiences);
-    this.remember(key, identity, now + cacheTtlMs);
+    this.verified.set(key, { identity, until: now + cacheTtlMs });
     return identity;
   }
 
@@ -65,16 +65,6 @@ export class BearerAuthenticator implements Authenticator {
     }
     const reasons = errors.length > 1 ? `[${errors.join(', ')}]` : errors[0];
     throw new TokenError(reasons === undefined ? invalidToken : `[${invalidToken}, ${reasons}]`);
-  }
-
-  private remember(key: string, identity: TokenIdentity, until: number): void {
-    this.verified.delete(key);
-    this.verified.set(key, { identity, until });
-    // The oldest goes first: a Map keeps the order of insertion.
-    for (const oldest of this.verified.keys()) {
-      if (this.verified.size <= cacheSize) break;
-      this.verified.delete(oldest);
-    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import type { SubjectAccessReview } from '@tinkernetes/api';
 import type { Client } from '@tinkernetes/client';
-import type { RunContext } from '@tinkernetes/component-base';
+import { LruMap, type RunContext } from '@tinkernetes/component-base';
 import type { AuthorizationAttributes, AuthorizationResult, Authorizer } from '../contracts';
 
 /** As upstream's `--authorization-webhook-cache-authorized-ttl` and `-unauthorized-ttl`. */
@@ -15,7 +15,7 @@ const cacheSize = 8192;
  */
 export class WebhookAuthorizer implements Authorizer {
   readonly name = 'Webhook';
-  private readonly answers = new Map<string, { result: AuthorizationResult; until: number }>();
+  private readonly answers = new LruMap<string, { result: AuthorizationResult; until: number }>(cacheSize);
   private client: Promise<Client> | undefined;
 
   constructor(
@@ -34,7 +34,6 @@ export class WebhookAuthorizer implements Authorizer {
     if (known && known.until > now) return known.result;
     const result = await this.ask(spec);
     if (!result) return { decision: 'no-opinion', reason: '' };
-    if (this.answers.size >= cacheSize) this.answers.clear();
     this.answers.set(key, {
       result,
       until: now + (result.decision === 'allow' ? authorizedTtlMs : unauthorizedTtlMs),

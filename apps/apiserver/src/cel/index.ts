@@ -1,3 +1,4 @@
+import { LruMap } from '@tinkernetes/component-base';
 import type { Engine } from './engine';
 import type { CelProgram } from './types';
 
@@ -11,21 +12,21 @@ export class CelCompileError extends Error {
   override readonly name = 'CelCompileError';
 }
 
+const cacheSize = 2000;
+
 /**
  * Kubernetes' CEL: the language, its libraries and its cost limits.
  * Source: https://kubernetes.io/docs/reference/using-api/cel/
  */
 export class CelEnvironment {
   private engine: Engine | undefined;
-  private readonly programs = new Map<string, CelProgram>();
+  private readonly programs = new LruMap<string, CelProgram>(cacheSize);
 
   constructor(private readonly variables: readonly string[]) {}
 
   /** Throws CelCompileError. Programs are kept: policies and schemas use the same few again and again. */
   compile(expression: string): CelProgram {
-    let program = this.programs.get(expression);
-    if (!program) this.programs.set(expression, (program = this.create(expression)));
-    return program;
+    return this.programs.getOrCreate(expression, () => this.create(expression));
   }
 
   private create(expression: string): CelProgram {

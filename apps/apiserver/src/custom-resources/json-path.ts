@@ -1,3 +1,4 @@
+import { LruMap } from '@tinkernetes/component-base';
 import { isRecord } from './structural-schema';
 
 type Step = { kind: 'field'; name: string } | { kind: 'index'; at: number } | { kind: 'all' } | Filter;
@@ -13,7 +14,8 @@ interface Filter {
  */
 export function valuesAtJsonPath(object: unknown, path: string): unknown[] {
   let values: unknown[] = [object];
-  for (const step of stepsOf(path)) values = values.flatMap((value) => take(value, step));
+  for (const step of parsed.getOrCreate(path, () => stepsOf(path)))
+    values = values.flatMap((value) => take(value, step));
   return values;
 }
 
@@ -39,11 +41,9 @@ function matches(item: unknown, { path, equals }: Filter): boolean {
 const token =
   /\.([\w$-]+)|\[['"]([^'"]+)['"]\]|\[(-?\d+)\]|\[\*\]|\[\?\(@((?:\.[\w-]+)+)\s*==\s*['"]?([^'")]*)['"]?\)\]/gy;
 
-const cache = new Map<string, readonly Step[]>();
+const parsed = new LruMap<string, readonly Step[]>(1000);
 
 function stepsOf(path: string): readonly Step[] {
-  const known = cache.get(path);
-  if (known) return known;
   const steps: Step[] = [];
   const text = path.replace(/\\\./g, '\u0000');
   token.lastIndex = 0;
@@ -56,6 +56,5 @@ function stepsOf(path: string): readonly Step[] {
       steps.push({ kind: 'filter', path: filterPath.split('.').slice(1), equals: equals ?? '' });
     } else steps.push({ kind: 'all' });
   }
-  cache.set(path, steps);
   return steps;
 }

@@ -1,6 +1,7 @@
+import { LruMap } from '@tinkernetes/component-base';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 
-const compiled = new Map<string, Pattern | string>();
+const compiled = new LruMap<string, Pattern | string>(1000);
 
 export interface Pattern {
   test(text: string): boolean;
@@ -16,14 +17,7 @@ function compile(source: string): Pattern | string {
   }
 }
 
-function lookup(source: string): Pattern | string {
-  let known = compiled.get(source);
-  if (known === undefined) {
-    known = compile(source);
-    compiled.set(source, known);
-  }
-  return known;
-}
+const lookup = (source: string): Pattern | string => compiled.getOrCreate(source, () => compile(source));
 
 /** A regular expression by Go's (RE2's) rules; undefined when it is none. */
 export function patternOf(source: string): Pattern | undefined {

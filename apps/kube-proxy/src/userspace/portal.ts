@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { linkSignals, type Clock, type Logger } from '@tinkernetes/component-base';
+import { linkSignals, LruMap, type Clock, type Logger } from '@tinkernetes/component-base';
 import type { IncomingConnection, RuleEndpoint, VnetClient } from '@tinkernetes/vnet';
 
 export interface PortalDeps {
@@ -18,12 +18,15 @@ interface Affinity {
 /** An endpoint that does not take a connection in this time is passed over for the next. */
 const dialTimeoutMs = 1000;
 
+/** Clients that a portal remembers; those not heard of for longest are forgotten first. */
+const maxAffinities = 10_000;
+
 /** A port of this process on the node, whose connections are joined with the endpoints of one rule in turn. */
 export class Portal {
   private endpoints: readonly RuleEndpoint[] = [];
   private affinitySeconds = 0;
   private next = 0;
-  private readonly affinities = new Map<string, Affinity>();
+  private readonly affinities = new LruMap<string, Affinity>(maxAffinities);
   private readonly closing = new AbortController();
 
   private constructor(

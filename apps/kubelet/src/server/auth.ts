@@ -5,7 +5,7 @@ import {
   type TokenReview,
 } from '@tinkernetes/api';
 import type { Client } from '@tinkernetes/client';
-import type { Clock } from '@tinkernetes/component-base';
+import { LruMap, type Clock } from '@tinkernetes/component-base';
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { HttpError } from './http-error';
@@ -25,8 +25,8 @@ const maxCached = 1000;
 
 /** Client certificates, else TokenReview; then SubjectAccessReview on `nodes`. Nobody gets in anonymously. */
 export class KubeletAuth {
-  private readonly tokens = new Map<string, { user: User | undefined; until: number }>();
-  private readonly decisions = new Map<string, { allowed: boolean; until: number }>();
+  private readonly tokens = new LruMap<string, { user: User | undefined; until: number }>(maxCached);
+  private readonly decisions = new LruMap<string, { allowed: boolean; until: number }>(maxCached);
 
   constructor(
     private readonly client: Client,
@@ -66,7 +66,7 @@ export class KubeletAuth {
       groups: reviewed.groups ?? [],
       extra: reviewed.extra as Record<string, string[]> | undefined,
     };
-    keep(this.tokens, token, { user, until: now + tokenTTLMs });
+    this.tokens.set(token, { user, until: now + tokenTTLMs });
     return user;
   }
 
@@ -88,14 +88,9 @@ export class KubeletAuth {
       body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec },
     });
     const allowed = review.status?.allowed === true;
-    keep(this.decisions, key, { allowed, until: now + (allowed ? allowedTTLMs : deniedTTLMs) });
+    this.decisions.set(key, { allowed, until: now + (allowed ? allowedTTLMs : deniedTTLMs) });
     return allowed;
   }
-}
-
-function keep<T>(cache: Map<string, T>, key: string, value: T): void {
-  if (cache.size >= maxCached) cache.clear();
-  cache.set(key, value);
 }
 
 /** CN is the user, O the groups: only of certificates that the client CA signed. */

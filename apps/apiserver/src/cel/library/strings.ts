@@ -1,4 +1,5 @@
 import type { Environment } from '@marcbachmann/cel-js';
+import { LruMap } from '@tinkernetes/component-base';
 import { RE2JS } from 're2js';
 
 /** CEL's strings extension beyond what the library has, and Kubernetes' regular expressions (RE2: linear time). */
@@ -59,16 +60,8 @@ function replaceFirst(
   return out;
 }
 
-const patterns = new Map<string, RE2JS>();
-
-function compiled(pattern: string): RE2JS {
-  let regex = patterns.get(pattern);
-  if (!regex) {
-    if (patterns.size > 500) patterns.clear();
-    patterns.set(pattern, (regex = RE2JS.compile(pattern)));
-  }
-  return regex;
-}
+const patterns = new LruMap<string, RE2JS>(500);
+const compiled = (pattern: string): RE2JS => patterns.getOrCreate(pattern, () => RE2JS.compile(pattern));
 
 function findAll(text: string, pattern: string, limit: number): string[] {
   const matcher = compiled(pattern).matcher(text);

@@ -10,6 +10,15 @@ export class LruMap<K, V> {
     return value;
   }
 
+  /** The value of `key`, made and kept if there is none. */
+  getOrCreate(key: K, create: () => V): V {
+    const known = this.get(key);
+    if (known !== undefined) return known;
+    const value = create();
+    this.set(key, value);
+    return value;
+  }
+
   set(key: K, value: V): void {
     this.entries.delete(key);
     this.entries.set(key, value);
