@@ -2,17 +2,13 @@ import { Nodes, Pods, Services, type Node, type Pod } from '@tinkernetes/api';
 import type { Client } from '@tinkernetes/client';
 import type { RunContext } from '@tinkernetes/component-base';
 import { createEventRecorder } from '@tinkernetes/controller';
-import type { ImageClient, RuntimeClient, VersionResponse } from '@tinkernetes/cri';
 import { createSharedInformerFactory } from '@tinkernetes/informers';
-import type { Dialer } from '@tinkernetes/vnet';
 import { ImageManager } from './images/image-manager';
-import { nodeImages } from './node/images';
-import type { Machine } from './node/machine';
 import { NodeLease } from './node/node-lease';
 import { NodeReporter } from './node/node-reporter';
-import { RuntimeHealth } from './node/runtime-health';
+import type { RuntimeHealth } from './node/runtime-health';
+import type { SharedRuntime } from './node/shared-runtime';
 import type { Options } from './options';
-import { PLEG } from './pleg/pleg';
 import { MirrorPods } from './pods/mirror-pods';
 import { PodDispatcher } from './pods/pod-dispatcher';
 import { isStaticPod, uidOf } from './pods/pod-facts';
@@ -26,7 +22,7 @@ import { ContainerKiller } from './runtime/container-killer';
 import { ContainerResizer } from './runtime/container-resizer';
 import { ContainerStarter } from './runtime/container-starter';
 import { LogRotator } from './runtime/log-rotator';
-import { PodCache } from './runtime/pod-cache';
+import type { PodCache } from './runtime/pod-cache';
 import { PodEvents } from './runtime/pod-events';
 import { RuntimeManager } from './runtime/runtime-manager';
 import { StaticPodSource } from './sources/static-pod-source';
@@ -40,12 +36,7 @@ export interface NodeAgentDeps {
   options: Options;
   context: RunContext;
   client: Client;
-  runtime: RuntimeClient;
-  images: ImageClient;
-  version: VersionResponse;
-  dialer: Dialer;
-  machine: Machine;
-  overlayEndpoint: string | undefined;
+  shared: SharedRuntime;
   /** Of the kubelet's server. */
   port: number;
 }
@@ -58,7 +49,6 @@ export class NodeAgent {
   readonly events: PodEvents;
   private readonly pods: PodDispatcher;
   private readonly probes: ProbeManager;
-  private readonly pleg: PLEG;
   private readonly health: RuntimeHealth;
   private readonly reporter: NodeReporter;
   private readonly runtimes: RuntimeManager;
@@ -70,9 +60,11 @@ export class NodeAgent {
   private readonly staticPods: StaticPodSource;
 
   constructor(private readonly deps: NodeAgentDeps) {
-    const { options, context, client, runtime, images, version, dialer, machine } = deps;
+    const { options, context, client, shared } = deps;
+    const { runtime, images, dialer, cache } = shared;
+    const { machine, version, overlayEndpoint } = shared.facts;
     const { clock, random, logger, tracer, signal } = context;
-    const { nodeName, nodeIPs: hostIPs } = options;
+    const { nodeName, nodeIPs: hostIPs, ownerLabel } = options;
     const recorder = createEventRecorder({
       client,
       component: 'kubelet',
@@ -99,8 +91,8 @@ export class NodeAgent {
 
     this.events = new PodEvents(recorder);
     const events = this.events;
-    this.cache = new PodCache(runtime);
-    const cache = this.cache;
+    this.cache = cache;
+    this.health = shared.health;
     this.probes = new ProbeManager({
       runtime,
       dialer,
@@ -151,6 +143,7 @@ export class NodeAgent {
       random,
       dns,
       podLogsDir: options.podLogsDir,
+      ownerLabel,
       hostIPs,
       node,
       services,
@@ -189,13 +182,6 @@ export class NodeAgent {
       logger,
       maxSize: options.containerLogMaxSize,
       maxFiles: options.containerLogMaxFiles,
-    });
-    this.health = new RuntimeHealth({
-      runtime,
-      clock,
-      logger,
-      signal,
-      onChange: () => this.onHealthChanged(),
     });
     this.workers = new PodWorkers({
       clock,
@@ -241,17 +227,9 @@ export class NodeAgent {
       tracer,
       signal,
       nodeName,
+      ownerLabel,
       node,
       traceOf,
-    });
-    this.pleg = new PLEG({
-      runtime,
-      cache,
-      clock,
-      logger,
-      signal,
-      onPodChanged: wake,
-      onRelist: (error) => this.health.report(error),
     });
     this.reporter = new NodeReporter({
       client,
@@ -269,9 +247,10 @@ export class NodeAgent {
         taints: options.taints,
         machine,
         runtimeVersion: `${version.runtimeName}://${version.runtimeVersion}`,
-        overlayEndpoint: deps.overlayEndpoint,
+        overlayEndpoint,
       },
       leaseRenewMs: options.nodeStatusUpdateMs,
+      heartbeatPhase: options.heartbeatPhase,
       statusReportMs: options.nodeStatusReportMs,
       health: () => ({
         notReady: this.health.notReady,
@@ -279,11 +258,11 @@ export class NodeAgent {
         diskPressure: false,
         pidPressure: false,
       }),
-      images: () => nodeImages(images).catch(() => []),
+      images: () => shared.nodeImages(),
       registerNode: options.registerNode,
       onHeartbeat: () => {
         this.health.check();
-        void this.logs.rotate(this.cache.containers());
+        void this.logs.rotate(cache.containers(this.pods.uids));
       },
     });
   }
@@ -296,6 +275,10 @@ export class NodeAgent {
   /** The Pods that belong on this node, with the statuses that the node itself last computed. */
   podList(): Pod[] {
     return this.pods.list();
+  }
+
+  hasPod(uid: string): boolean {
+    return this.pods.has(uid);
   }
 
   findPod(namespace: string, name: string): Pod | undefined {
@@ -316,8 +299,10 @@ export class NodeAgent {
   /** Resolves when the signal has aborted and everything has ended. */
   async run(): Promise<void> {
     const { signal, logger } = this.deps.context;
-    this.health.check();
-    const pleg = this.pleg.run();
+    const unsubscribe = this.deps.shared.subscribe({
+      onPodChanged: (uid) => this.workers.wakeUp(uid),
+      onHealthChanged: () => this.onHealthChanged(),
+    });
     try {
       await this.staticPods.start();
       await this.reporter.start();
@@ -338,20 +323,21 @@ export class NodeAgent {
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
+      unsubscribe();
       this.workers.stop();
       this.statuses.stop();
       this.probes.stop();
       this.reporter.stop();
       this.staticPods.stop();
-      await Promise.all([pleg, this.informers.stopped(), this.health.settled(), this.workers.stopped()]);
+      await Promise.all([this.informers.stopped(), this.workers.stopped()]);
     }
   }
 
   private watchNode(): void {
     const seen = ({ spec }: Node) => {
       if (!spec?.podCIDR) return;
-      const { context } = this.deps;
-      this.health.setPodCIDR(spec.podCIDR).catch((error: unknown) => {
+      const { context, options, shared } = this.deps;
+      shared.setPodCIDR(options.nodeName, spec.podCIDR).catch((error: unknown) => {
         if (!context.signal.aborted)
           context.logger.error({ err: error }, 'could not hand the pod CIDR to the runtime');
       });

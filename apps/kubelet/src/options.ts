@@ -32,6 +32,13 @@ export const flags = {
   kubeconfig: { type: 'string', help: 'How to reach the API server' },
   'max-pods': { type: 'number', default: 110, min: 1, help: 'Number of Pods that can run on this node' },
   'node-ip': { type: 'list', help: 'IP addresses of the node' },
+  nodes: {
+    type: 'number',
+    default: 0,
+    min: 0,
+    max: 5000,
+    help: 'Run this many light nodes NAME-0, NAME-1 … over the one runtime; 0: one ordinary node',
+  },
   'node-labels': { type: 'list', help: 'key=value labels to add when registering the node' },
   'pod-manifest-path': { type: 'string', help: 'File or directory of static Pod manifests' },
   'manifest-url': { type: 'string', help: 'URL of static Pod manifests' },
@@ -67,10 +74,18 @@ export const flags = {
 
 export interface Options {
   nodeName: string;
+  /** Light nodes of this process; 0: one ordinary node. */
+  nodes: number;
+  /** Tells a light node's sandboxes from those of others in the same runtime. */
+  ownerLabel: string | undefined;
+  /** Where in the interval of heartbeats this node's are, from 0 to below 1. */
+  heartbeatPhase: number;
   nodeIPs: readonly string[];
   kubeconfig: string;
   bootstrapKubeconfig: string | undefined;
+  /** Of the serving certificate. */
   certDir: string;
+  clientCertDir: string;
   rootDir: string;
   podLogsDir: string;
   address: string;
@@ -145,13 +160,18 @@ export function toOptions(values: FlagValues<typeof flags>): Options {
   const config = values.config ? readConfiguration(values.config) : {};
   const choose = choice(values, config);
   const rootDir = values['root-dir'];
+  const certDir = values['cert-dir'] ?? join(rootDir, 'pki');
   const runtimeEndpoint = choose('container-runtime-endpoint', config.containerRuntimeEndpoint);
   return {
     nodeName: (values['hostname-override'] ?? hostname()).toLowerCase(),
+    nodes: values.nodes,
+    ownerLabel: undefined,
+    heartbeatPhase: 0,
     nodeIPs: values['node-ip'].length > 0 ? values['node-ip'] : ['127.0.0.1'],
     kubeconfig: values.kubeconfig ?? join(rootDir, 'kubeconfig'),
     bootstrapKubeconfig: values['bootstrap-kubeconfig'],
-    certDir: values['cert-dir'] ?? join(rootDir, 'pki'),
+    certDir,
+    clientCertDir: certDir,
     rootDir,
     podLogsDir: config.podLogsDir ?? join(rootDir, 'log/pods'),
     address: choose('address', config.address),

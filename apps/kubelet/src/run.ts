@@ -1,10 +1,9 @@
 import { createClient } from '@tinkernetes/client';
-import { linkSignals, type FinishedStep, type Run, type RunContext } from '@tinkernetes/component-base';
-import { createImageClient, createRuntimeClient } from '@tinkernetes/cri';
-import { createVnetClient, hostDialer, type VnetClient } from '@tinkernetes/vnet';
+import { linkSignals, type Run, type RunContext } from '@tinkernetes/component-base';
 import { mkdir } from 'node:fs/promises';
 import { ensureIdentity, rotateIdentity, type NodeIdentity } from './bootstrap/client-certificate';
-import { describeMachine } from './node/machine';
+import { nodesOf, staggered, startingAtOnce } from './light-nodes';
+import { SharedRuntime } from './node/shared-runtime';
 import { StepForwarder } from './node/step-forwarder';
 import { NodeAgent } from './node-agent';
 import type { Options } from './options';
@@ -15,11 +14,48 @@ const longestSleepMs = 12 * 3600_000;
 /** A new certificate is asked for after this share of the old one's lifetime. */
 const rotateAfter = 0.8;
 
+/** What the nodes of one process have in common. */
+interface Common {
+  shared: Promise<SharedRuntime>;
+  forwarder: StepForwarder;
+}
+
 export const run: Run<Options> = async (options, context) => {
+  const { clock, logger, tracer, signal } = context;
+  await mkdir(options.rootDir, { recursive: true });
+  const forwarder = new StepForwarder(clock, logger);
+  tracer.exportTo((steps) => forwarder.send(steps));
+  // Certificates and the runtime don't wait for each other.
+  const shared = SharedRuntime.connect(options, context, forwarder);
+  const following = shared.then((runtime) => runtime.run());
+  const nodes = nodesOf(options);
+  let starting = nodes.length;
+  try {
+    await Promise.all([
+      following,
+      staggered(nodes, startingAtOnce, (node, started) => {
+        const ready = (info?: Record<string, unknown>) => {
+          started();
+          if (--starting === 0) context.ready(info);
+        };
+        return runIdentities(node, { ...context, ready }, { shared, forwarder });
+      }),
+    ]);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    await shared.then(
+      (runtime) => runtime.close(),
+      (error: unknown) => logger.debug({ err: error }, 'no runtime was found'),
+    );
+  }
+};
+
+/** A new client certificate means new connections everywhere: the agent starts over, which no container notices. */
+async function runIdentities(options: Options, context: RunContext, common: Common): Promise<void> {
   await mkdir(options.rootDir, { recursive: true });
   let identity = await ensureIdentity(options, context);
   let announced = false;
-  // A new client certificate means new connections everywhere: the agent starts over, which no container notices.
   while (!context.signal.aborted) {
     const session = new AbortController();
     const { signal } = linkSignals(context.signal, session.signal);
@@ -27,7 +63,7 @@ export const run: Run<Options> = async (options, context) => {
       if (!announced) context.ready(info);
       announced = true;
     };
-    const work = runNode(options, { ...context, signal, ready }, identity);
+    const work = runNode(options, { ...context, signal, ready }, { ...common, identity });
     const next = rotation(identity, options, { ...context, signal });
     const rotated = await Promise.race([work.then(() => undefined), next]);
     session.abort(new Error('client certificate renewed'));
@@ -36,7 +72,7 @@ export const run: Run<Options> = async (options, context) => {
     context.logger.info({ node: options.nodeName }, 'client certificate renewed');
     identity = rotated;
   }
-};
+}
 
 /** Resolves with the next identity when it is time for one, with undefined when the signal aborts first. */
 async function rotation(
@@ -59,48 +95,26 @@ async function rotation(
   }
 }
 
-async function runNode(options: Options, context: RunContext, { config }: NodeIdentity): Promise<void> {
+async function runNode(
+  options: Options,
+  context: RunContext,
+  { identity, shared, forwarder }: Common & { identity: NodeIdentity },
+): Promise<void> {
   const { clock, logger, tracer, signal } = context;
-  const client = createClient(config, { clock });
-  const forwarder = new StepForwarder(client, clock, logger);
-  const calls = {
-    timeoutMs: options.runtimeRequestTimeoutMs,
-    signal,
-    onSteps: (steps: readonly FinishedStep[]) => forwarder.forward(steps),
-  };
-  const runtime = createRuntimeClient(options.runtimeEndpoint, calls);
-  const images = createImageClient(options.imageEndpoint, calls);
-  const vnet = options.vnetEndpoint ? createVnetClient(options.vnetEndpoint) : undefined;
-  const dialer = vnet ?? hostDialer;
-  tracer.exportTo((steps) => forwarder.send(steps));
+  const client = createClient(identity.config, { clock });
+  forwarder.use(client);
   try {
-    const [machine, version, overlayEndpoint] = await Promise.all([
-      describeMachine(options),
-      runtime.version({}, { waitForReady: true, signal, timeoutMs: 0 }),
-      overlayOf(vnet),
-    ]);
-    logger.info({ runtime: version.runtimeName, version: version.runtimeVersion }, 'container runtime found');
+    const runtime = await shared;
     const current: { agent?: NodeAgent } = {};
     const server = await startServer({
       options,
       context,
       client,
-      runtime,
-      dialer,
+      runtime: runtime.runtime,
+      dialer: runtime.dialer,
       agent: () => current.agent,
     });
-    const agent = new NodeAgent({
-      options,
-      context,
-      client,
-      runtime,
-      images,
-      version,
-      dialer,
-      machine,
-      overlayEndpoint,
-      port: server.port,
-    });
+    const agent = new NodeAgent({ options, context, client, shared: runtime, port: server.port });
     current.agent = agent;
     context.ready({ port: server.port });
     try {
@@ -113,13 +127,6 @@ async function runNode(options: Options, context: RunContext, { config }: NodeId
   } finally {
     await forwarder.flush();
     await tracer.flush().catch((error: unknown) => logger.debug({ err: error }, 'spans not sent'));
-    vnet?.close();
-    images.close();
-    runtime.close();
     client.close();
   }
-}
-
-async function overlayOf(vnet: VnetClient | undefined): Promise<string | undefined> {
-  return vnet ? (await vnet.getNode()).overlayEndpoint || undefined : undefined;
 }

@@ -13,7 +13,7 @@ export interface IdentityOptions {
   kubeconfig: string;
   /** Used once, to ask for a client certificate. */
   bootstrapKubeconfig: string | undefined;
-  certDir: string;
+  clientCertDir: string;
   nodeName: string;
 }
 
@@ -79,7 +79,7 @@ async function requestIdentity(
     organizations: ['system:nodes'],
   });
   const certificate = await signedCertificate(asking, request, context);
-  const pemFile = await storePair(options.certDir, { certificate, key, now: context.clock.now() });
+  const pemFile = await storePair(options.clientCertDir, { certificate, key, now: context.clock.now() });
   await mkdir(dirname(options.kubeconfig), { recursive: true });
   await writeFile(options.kubeconfig, JSON.stringify(kubeconfigOf(asking, pemFile), null, 2), {
     mode: 0o600,

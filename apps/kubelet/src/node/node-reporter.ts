@@ -23,6 +23,8 @@ export interface NodeReporterDeps {
   facts: NodeFacts;
   signal: AbortSignal;
   leaseRenewMs: number;
+  /** Nodes of one process spread their heartbeats over the interval by this, from 0 to below 1. */
+  heartbeatPhase: number;
   /** A status without news is still sent this often. */
   statusReportMs: number;
   health(): NodeHealth;
@@ -54,7 +56,7 @@ export class NodeReporter {
 
   /** Resolves when the Node is registered; heartbeats go on until `stop`. */
   async start(): Promise<void> {
-    const { clock, random, leaseRenewMs, signal, logger } = this.deps;
+    const { clock, random, leaseRenewMs, heartbeatPhase, signal, logger } = this.deps;
     for (let delay = firstRetryMs; ; delay = Math.min(delay * 2, maxRetryMs)) {
       try {
         await this.register();
@@ -66,11 +68,11 @@ export class NodeReporter {
       }
     }
     this.recordEvent('Starting', 'Starting kubelet.');
-    const beat = () => {
+    const beat = (pauseMs: number) => {
       void this.heartbeat();
-      this.timers = [clock.setTimeout(beat, jitter(random, leaseRenewMs, 0.04))];
+      this.timers = [clock.setTimeout(() => beat(leaseRenewMs), jitter(random, pauseMs, 0.04))];
     };
-    beat();
+    beat(leaseRenewMs * (1 - heartbeatPhase));
   }
 
   stop(): void {

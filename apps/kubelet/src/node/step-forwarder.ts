@@ -10,14 +10,20 @@ export class StepForwarder {
   private waiting: FinishedStep[] = [];
   private timer: Timer | undefined;
 
+  private client: Client | undefined;
+
   constructor(
-    private readonly client: Client,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
 
+  /** From now on steps go over this connection. */
+  use(client: Client): void {
+    this.client = client;
+  }
+
   async send(steps: readonly FinishedStep[]): Promise<void> {
-    await this.client.request({ method: 'POST', path: spansPath, body: steps });
+    await this.client?.request({ method: 'POST', path: spansPath, body: steps });
   }
 
   /** Together with what else comes in the next moment. */

@@ -26,6 +26,8 @@ export interface PodDispatcherDeps {
   tracer: StepTracer;
   signal: AbortSignal;
   nodeName: string;
+  /** Of a light node: other sandboxes of the runtime are none of its business. */
+  ownerLabel: string | undefined;
   node(): Node | undefined;
   traceOf(pod: Pod): TraceParent | undefined;
 }
@@ -120,8 +122,9 @@ export class PodDispatcher {
 
   /** After the first list: what was deleted while the kubelet was not running. */
   async endOrphans(): Promise<void> {
-    const { runtime, workers, mirrors, logger } = this.deps;
-    const { items } = await runtime.listPodSandbox();
+    const { runtime, workers, mirrors, logger, ownerLabel } = this.deps;
+    const own = ownerLabel ? { filter: { labelSelector: { [labels.nodeName]: ownerLabel } } } : {};
+    const { items } = await runtime.listPodSandbox(own);
     for (const { metadata, labels: podLabels } of items) {
       const uid = metadata?.uid || podLabels[labels.podUID];
       if (!uid || this.byUID.has(uid) || workers.state(uid)) continue;

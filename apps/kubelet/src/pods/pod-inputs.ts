@@ -21,6 +21,7 @@ export interface PodInputsDeps {
   random: Random;
   dns: DNSSettings;
   podLogsDir: string;
+  ownerLabel: string | undefined;
   hostIPs: readonly string[];
   node(): Node | undefined;
   services(): readonly Service[];
@@ -43,7 +44,8 @@ export function createPodInputs(deps: PodInputsDeps): PodInputs {
     environment,
     async sandbox(pod, attempt): Promise<DeepPartial<PodSandboxConfig>> {
       const settings = { attempt, hostname: hostname(pod).hostname, dns: await podDNS(pod, dns) };
-      return sandboxConfig(pod, { ...settings, podLogsDir: deps.podLogsDir });
+      const { podLogsDir, ownerLabel } = deps;
+      return sandboxConfig(pod, { ...settings, podLogsDir, ownerLabel });
     },
     async mounts(pod, container, podIPs): Promise<Array<DeepPartial<Mount>>> {
       const env = container.volumeMounts?.some((m) => m.subPathExpr)

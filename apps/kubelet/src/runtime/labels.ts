@@ -4,6 +4,8 @@ export const labels = {
   podNamespace: 'io.kubernetes.pod.namespace',
   podUID: 'io.kubernetes.pod.uid',
   containerName: 'io.kubernetes.container.name',
+  /** The light node that a sandbox belongs to; only where several nodes share the runtime. */
+  nodeName: 'tinkernetes.dev/node',
 } as const;
 
 export const annotations = {

@@ -39,9 +39,9 @@ export class PodCache {
     return this.entries.get(uid);
   }
 
-  /** Of all Pods, as far as last seen. */
-  *containers(): Generator<RuntimeContainer> {
-    for (const status of this.entries.values()) yield* status.containers;
+  /** Of these Pods, as far as last seen. */
+  *containers(uids: Iterable<string>): Generator<RuntimeContainer> {
+    for (const uid of uids) yield* this.entries.get(uid)?.containers ?? [];
   }
 
   async get(uid: string, name = '', namespace = ''): Promise<PodRuntimeStatus> {

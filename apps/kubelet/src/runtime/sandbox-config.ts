@@ -12,6 +12,8 @@ export interface SandboxSettings {
   dns: DNSConfig | undefined;
   /** Directory of all Pods' logs. */
   podLogsDir: string;
+  /** Of a light node. */
+  ownerLabel: string | undefined;
 }
 
 /** `<namespace>_<name>_<uid>`, fixed by crictl and log collectors. */
@@ -21,7 +23,7 @@ export const podLogDirectory = (podLogsDir: string, pod: Pod): string =>
 /** Source: pkg/kubelet/kuberuntime generatePodSandboxConfig. */
 export function sandboxConfig(
   pod: Pod,
-  { attempt, hostname, dns, podLogsDir }: SandboxSettings,
+  { attempt, hostname, dns, podLogsDir, ownerLabel }: SandboxSettings,
 ): DeepPartial<PodSandboxConfig> {
   const { name, namespace = '', annotations } = pod.metadata;
   const uid = uidOf(pod);
@@ -33,6 +35,7 @@ export function sandboxConfig(
       [labels.podName]: name,
       [labels.podNamespace]: namespace,
       [labels.podUID]: uid,
+      ...(ownerLabel ? { [labels.nodeName]: ownerLabel } : {}),
     },
     annotations,
     hostname: isHostNetwork(pod) ? '' : hostname,

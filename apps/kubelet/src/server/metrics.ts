@@ -37,7 +37,7 @@ export async function serveResourceMetrics(
   agent: NodeAgent,
   response: ServerResponse,
 ): Promise<void> {
-  const usages = await podUsages(deps);
+  const usages = await podUsages(deps, agent);
   const node = nodeUsage(usages, deps.context.clock.now());
   const out = new Exposition();
   const containers = agent.podList().flatMap((pod) =>
@@ -112,7 +112,7 @@ export async function serveCadvisorMetrics(
   agent: NodeAgent,
   response: ServerResponse,
 ): Promise<void> {
-  const usages = await podUsages(deps);
+  const usages = await podUsages(deps, agent);
   const out = new Exposition();
   const rows = agent.podList().flatMap((pod) =>
     (usages.get(uidOf(pod))?.containers ?? []).map((stats) => ({

@@ -44,14 +44,14 @@ export interface PodUsage {
   containers: readonly ContainerStats[];
 }
 
-/** By Pod UID. A runtime without sandbox statistics gives those of containers only. */
-export async function podUsages({ runtime }: ServerDeps): Promise<Map<string, PodUsage>> {
+/** Of the node's own Pods, by UID. A runtime without sandbox statistics gives those of containers only. */
+export async function podUsages({ runtime }: ServerDeps, agent: NodeAgent): Promise<Map<string, PodUsage>> {
   const usages = new Map<string, PodUsage>();
   try {
     const { stats } = await runtime.listPodSandboxStats();
     for (const sandbox of stats) {
       const uid = sandbox.attributes?.metadata?.uid;
-      if (uid) usages.set(uid, { sandbox, containers: sandbox.linux?.containers ?? [] });
+      if (uid && agent.hasPod(uid)) usages.set(uid, { sandbox, containers: sandbox.linux?.containers ?? [] });
     }
     return usages;
   } catch (error) {
@@ -60,7 +60,7 @@ export async function podUsages({ runtime }: ServerDeps): Promise<Map<string, Po
   const { stats } = await runtime.listContainerStats();
   for (const one of stats) {
     const uid = one.attributes?.labels['io.kubernetes.pod.uid'];
-    if (!uid) continue;
+    if (!uid || !agent.hasPod(uid)) continue;
     const known = usages.get(uid);
     usages.set(uid, { sandbox: undefined, containers: [...(known?.containers ?? []), one] });
   }
@@ -69,7 +69,7 @@ export async function podUsages({ runtime }: ServerDeps): Promise<Map<string, Po
 
 /** GET /stats/summary: what the metrics server and `kubectl top` read. Source: k8s.io/kubelet/pkg/apis/stats/v1alpha1. */
 export async function serveStatsSummary(deps: ServerDeps, agent: NodeAgent): Promise<object> {
-  const usages = await podUsages(deps);
+  const usages = await podUsages(deps, agent);
   const now = deps.context.clock.now();
   const pods = agent.podList().flatMap((pod) => {
     const usage = usages.get(uidOf(pod));

@@ -31,7 +31,8 @@ export class KubeletFixture {
     readonly runtime: FakeRuntime,
   ) {}
 
-  static async create(): Promise<KubeletFixture> {
+  /** `groups`: of the kubelet's user. */
+  static async create(groups: readonly string[] = ['system:nodes']): Promise<KubeletFixture> {
     const apiServer = await startApiServer();
     const client = createClient(apiServer.adminConfig);
     await client
@@ -42,7 +43,7 @@ export class KubeletFixture {
     const directory = await mkdtemp(join(tmpdir(), 'kubelet-'));
     const runtime = new FakeRuntime(`unix://${join(directory, 'cri.sock')}`);
     await runtime.start();
-    const identity = await apiServer.configFor(`system:node:${nodeName}`, 'system:nodes');
+    const identity = await apiServer.configFor(`system:node:${nodeName}`, ...groups);
     await writeFile(join(directory, 'kubeconfig'), kubeconfigText(identity));
     await writeFile(join(directory, 'ca.crt'), apiServer.ca.certificate);
     return new KubeletFixture(apiServer, client, directory, runtime);

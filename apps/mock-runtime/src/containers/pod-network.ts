@@ -211,7 +211,8 @@ function defaultNetwork(podCidr: string, dataDir: string): NetworkConfigList {
         ipam: {
           type: 'host-local',
           dataDir,
-          ranges: [[{ subnet: podCidr }]],
+          // A runtime that several nodes share takes addresses from the ranges of all of them.
+          ranges: [podCidr.split(',').map((subnet) => ({ subnet }))],
           routes: [{ dst: '0.0.0.0/0' }],
         },
       },

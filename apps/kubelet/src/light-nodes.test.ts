@@ -1,0 +1,95 @@
+import { Leases, Nodes, Pods } from '@tinkernetes/api';
+import { isNotFound } from '@tinkernetes/apimachinery';
+import { eventually } from '@tinkernetes/component-base/testing';
+import { staggered } from './light-nodes';
+import { KubeletFixture } from './testing/kubelet-fixture';
+
+describe('light nodes', () => {
+  const names = ['node-1-0', 'node-1-1', 'node-1-2'];
+  let kubelet: KubeletFixture;
+
+  beforeAll(async () => {
+    // One identity for several nodes needs more rights than those of a node.
+    kubelet = await KubeletFixture.create(['system:masters']);
+    await kubelet.start(['--nodes=3']);
+  }, 30_000);
+  afterAll(() => kubelet.close());
+
+  const ports = async () =>
+    Promise.all(
+      names.map(async (name) => {
+        const { status } = await kubelet.client.for(Nodes).get(name);
+        return status?.daemonEndpoints?.kubeletEndpoint?.Port;
+      }),
+    );
+
+  it('are Nodes with ports and Leases of their own, and hand all their ranges to the one runtime', async () => {
+    await eventually(() => ports());
+    expect(new Set(await ports()).size).toBe(3);
+    for (const [i, name] of names.entries()) {
+      const podCIDR = `10.244.${i}.0/24`;
+      await kubelet.client
+        .for(Nodes)
+        .patch(name, { spec: { podCIDR, podCIDRs: [podCIDR] } }, { type: 'merge' });
+      await eventually(() => kubelet.client.for(Leases).get(name, { namespace: 'kube-node-lease' }));
+    }
+    await eventually(() => {
+      expect(kubelet.runtime.podCIDR.split(',').sort()).toEqual(names.map((_, i) => `10.244.${i}.0/24`));
+    });
+    for (const name of names) {
+      await eventually(async () => {
+        const { status } = await kubelet.client.for(Nodes).get(name);
+        expect(status?.conditions?.find((c) => c.type === 'Ready')?.status).toBe('True');
+      });
+    }
+  });
+
+  it('run the Pods that are bound to each of them', async () => {
+    for (const [i, nodeName] of names.entries()) await kubelet.create(`light-${i}`, { nodeName });
+    for (const i of names.keys()) await kubelet.phase(`light-${i}`, 'Running');
+    const owners = [...kubelet.runtime.sandboxes.values()].map(
+      (s) => s.config.labels['tinkernetes.dev/node'],
+    );
+    expect(owners.sort()).toEqual(names);
+  });
+
+  it('end after a restart what was deleted meanwhile on their own node, and touch nothing of the others', async () => {
+    const survivor = kubelet.runtime.container('light-0-main')?.id;
+    await kubelet.stop();
+    await kubelet.client.for(Pods).delete('light-1', { namespace: 'default', gracePeriodSeconds: 0 });
+    kubelet.runtime.calls.length = 0;
+    await kubelet.start(['--nodes=3']);
+    await eventually(() => kubelet.runtime.calls.some((c) => c.startsWith('StopContainer light-1-main')));
+    await eventually(async () => {
+      expect(isNotFound(await kubelet.get('light-1').catch((error: unknown) => error))).toBe(true);
+    });
+    expect(kubelet.runtime.calls.filter((c) => /light-[02]/.test(c))).toEqual([]);
+    expect(kubelet.runtime.container('light-0-main')).toMatchObject({
+      id: survivor,
+      state: 'CONTAINER_RUNNING',
+    });
+  });
+});
+
+describe('staggered', () => {
+  it('lets the next begin when one has started, although none has ended', async () => {
+    const order: string[] = [];
+    const start: Array<() => void> = [];
+    const end: Array<() => void> = [];
+    const all = staggered([0, 1, 2], 2, (i, started) => {
+      order.push(`begin ${i}`);
+      start[i] = started;
+      return new Promise((resolve) => (end[i] = resolve));
+    });
+    expect(order).toEqual(['begin 0', 'begin 1']);
+    start[0]?.();
+    await eventually(() => order.length === 3);
+    for (const i of [1, 2]) start[i]?.();
+    for (const finish of end) finish();
+    await all;
+  });
+
+  it('fails with the first that fails', async () => {
+    await expect(staggered([0, 1], 1, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  });
+});

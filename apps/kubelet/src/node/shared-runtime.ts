@@ -1,0 +1,177 @@
+import type { ContainerImage } from '@tinkernetes/api';
+import type { FinishedStep, RunContext } from '@tinkernetes/component-base';
+import {
+  createImageClient,
+  createRuntimeClient,
+  type ImageClient,
+  type RuntimeClient,
+  type VersionResponse,
+} from '@tinkernetes/cri';
+import { createVnetClient, hostDialer, type Dialer, type VnetClient } from '@tinkernetes/vnet';
+import type { Options } from '../options';
+import { PLEG } from '../pleg/pleg';
+import { PodCache } from '../runtime/pod-cache';
+import { nodeImages } from './images';
+import { describeMachine, type Machine } from './machine';
+import { RuntimeHealth } from './runtime-health';
+import type { StepForwarder } from './step-forwarder';
+
+export interface RuntimeListener {
+  onPodChanged(uid: string): void;
+  onHealthChanged(): void;
+}
+
+/** What the runtime is and was at the start. */
+interface RuntimeFacts {
+  machine: Machine;
+  version: VersionResponse;
+  overlayEndpoint: string | undefined;
+}
+
+/**
+ * The container runtime and the machine, as all nodes of this process see them: usually one, many light ones with
+ * `--nodes`. There is one event stream, one cache and one look at the health, however many nodes listen.
+ */
+export class SharedRuntime {
+  readonly cache: PodCache;
+  readonly health: RuntimeHealth;
+  private readonly listeners = new Set<RuntimeListener>();
+  private readonly pleg: PLEG;
+  private readonly podCIDRs = new Map<string, string>();
+  private handingOver: Promise<void> = Promise.resolve();
+  private imageList: { at: number; images: Promise<ContainerImage[]> } | undefined;
+
+  private constructor(
+    private readonly context: RunContext,
+    private readonly clients: RuntimeClients,
+    readonly facts: RuntimeFacts,
+  ) {
+    const { clock, logger, signal } = context;
+    const { runtime } = clients;
+    this.cache = new PodCache(runtime);
+    this.health = new RuntimeHealth({
+      runtime,
+      clock,
+      logger,
+      signal,
+      onChange: () => {
+        for (const listener of this.listeners) listener.onHealthChanged();
+      },
+    });
+    this.pleg = new PLEG({
+      runtime,
+      cache: this.cache,
+      clock,
+      logger,
+      signal,
+      onPodChanged: (uid) => {
+        for (const listener of this.listeners) listener.onPodChanged(uid);
+      },
+      onRelist: (error) => this.health.report(error),
+    });
+  }
+
+  /** Waits until the runtime answers. */
+  static async connect(
+    options: Options,
+    context: RunContext,
+    forwarder: StepForwarder,
+  ): Promise<SharedRuntime> {
+    const { signal, logger } = context;
+    const calls = {
+      timeoutMs: options.runtimeRequestTimeoutMs,
+      signal,
+      onSteps: (steps: readonly FinishedStep[]) => forwarder.forward(steps),
+    };
+    const clients: RuntimeClients = {
+      runtime: createRuntimeClient(options.runtimeEndpoint, calls),
+      images: createImageClient(options.imageEndpoint, calls),
+      vnet: options.vnetEndpoint ? createVnetClient(options.vnetEndpoint) : undefined,
+    };
+    try {
+      const [machine, version, overlayEndpoint] = await Promise.all([
+        describeMachine(options),
+        clients.runtime.version({}, { waitForReady: true, signal, timeoutMs: 0 }),
+        overlayOf(clients.vnet),
+      ]);
+      logger.info(
+        { runtime: version.runtimeName, version: version.runtimeVersion },
+        'container runtime found',
+      );
+      return new SharedRuntime(context, clients, { machine, version, overlayEndpoint });
+    } catch (error) {
+      close(clients);
+      throw error;
+    }
+  }
+
+  get runtime(): RuntimeClient {
+    return this.clients.runtime;
+  }
+
+  get images(): ImageClient {
+    return this.clients.images;
+  }
+
+  get dialer(): Dialer {
+    return this.clients.vnet ?? hostDialer;
+  }
+
+  /** Returns how to stop listening. */
+  subscribe(listener: RuntimeListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Hands the ranges of all nodes to the runtime, comma separated as those of a dual-stack node. */
+  setPodCIDR(nodeName: string, podCIDR: string): Promise<void> {
+    if (this.podCIDRs.get(nodeName) === podCIDR) return this.handingOver;
+    this.podCIDRs.set(nodeName, podCIDR);
+    this.handingOver = this.handingOver
+      .catch(() => undefined)
+      .then(() => this.health.setPodCIDR([...this.podCIDRs.values()].join(',')));
+    return this.handingOver;
+  }
+
+  /** As a Node's status shows them; asked for once a moment for all nodes. */
+  nodeImages(): Promise<ContainerImage[]> {
+    const { clock } = this.context;
+    const now = clock.monotonic();
+    if (!this.imageList || now - this.imageList.at > imageListMaxAgeMs) {
+      this.imageList = { at: now, images: nodeImages(this.images).catch(() => []) };
+    }
+    return this.imageList.images;
+  }
+
+  /** Follows the runtime until the signal aborts and everything has ended. */
+  async run(): Promise<void> {
+    this.health.check();
+    try {
+      await this.pleg.run();
+    } finally {
+      await this.health.settled();
+    }
+  }
+
+  close(): void {
+    close(this.clients);
+  }
+}
+
+const imageListMaxAgeMs = 1000;
+
+interface RuntimeClients {
+  runtime: RuntimeClient;
+  images: ImageClient;
+  vnet: VnetClient | undefined;
+}
+
+function close({ runtime, images, vnet }: RuntimeClients): void {
+  vnet?.close();
+  images.close();
+  runtime.close();
+}
+
+async function overlayOf(vnet: VnetClient | undefined): Promise<string | undefined> {
+  return vnet ? (await vnet.getNode()).overlayEndpoint || undefined : undefined;
+}
