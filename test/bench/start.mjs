@@ -152,7 +152,7 @@ async function measure(flags) {
   const readyz = performance.now() - start;
   const nodesReady = await ready;
   const podRunning = await firstPod(join(dataDir, 'kubeconfig'));
-  await sleep(3000);
+  await sleep(8000); // what a start leaves to do afterwards is done
   const pids = processTree(child.pid);
   const cpuBefore = cpuSeconds(pids);
   await sleep(idleSeconds * 1000);
