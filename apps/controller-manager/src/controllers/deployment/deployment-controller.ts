@@ -151,9 +151,10 @@ class DeploymentController implements Reconciler {
     }
     if (deployment.spec.strategy?.type === 'Recreate') await this.recreate(rollout);
     else await this.rollingUpdate(rollout);
-    const status = rolloutStatus(deployment, rollout, this.context.clock.now());
-    if (isComplete(deployment, status)) await this.cleanUp(rollout);
-    await this.writeStatus(deployment, status);
+    const status = rolloutStatus(rollout.deployment, rollout, this.context.clock.now());
+    if (isComplete(rollout.deployment, status)) await this.cleanUp(rollout);
+    // The revision may have been written meanwhile: the status goes onto that version.
+    await this.writeStatus(rollout.deployment, status);
   }
 
   private async rollingUpdate(rollout: Rollout): Promise<void> {
