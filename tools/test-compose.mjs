@@ -1,6 +1,6 @@
 // `npm run test:compose`: the demo of docker-compose.yml, driven by an unmodified kubectl. Skipped, and counted so,
 // where no Docker engine with the two base images can be had.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,18 @@ import { installIfNeeded } from './install.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const answers = (command, ...args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+
+/** An engine that is installed but doesn't run is started, where we may, and stopped at the end. */
+async function startEngine() {
+  if (answers('docker', 'info') || process.getuid?.() !== 0 || !answers('dockerd', '--version'))
+    return undefined;
+  const engine = spawn('dockerd', [], { stdio: 'ignore' });
+  for (let i = 0; i < 60 && engine.exitCode === null; i++) {
+    if (answers('docker', 'info')) break;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  return engine;
+}
 
 function composeCommand() {
   if (answers('docker', 'compose', 'version')) return ['docker', 'compose'];
@@ -27,6 +39,7 @@ function missing() {
 }
 
 installIfNeeded();
+const engine = await startEngine();
 const reason = missing();
 if (reason) {
   console.log(`compose: skipped, ${reason}`);
@@ -35,6 +48,7 @@ if (reason) {
     join(root, 'test-results/compose.json'),
     `${JSON.stringify({ suite: 'compose', passed: 0, failed: 0, skipped: 1 })}\n`,
   );
+  engine?.kill();
   process.exit(0);
 }
 const result = spawnSync(
@@ -58,4 +72,9 @@ const result = spawnSync(
     },
   },
 );
+if (engine) {
+  const stopped = new Promise((resolve) => engine.once('exit', resolve));
+  engine.kill();
+  await stopped;
+}
 process.exit(result.status ?? 1);
