@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { serveHealth } from './health-server';
 import { createMetrics } from './prometheus';
 
@@ -58,5 +60,11 @@ describe('serveHealth', () => {
   it('exposes metrics and nothing else', async () => {
     expect((await get('/metrics')).text).toContain('process_cpu_seconds_total');
     expect((await get('/other')).code).toBe(404);
+  });
+
+  it.each(['//', '/%', 'http://['])('survives a request for %s', async (target) => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(base).port) });
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(await text(socket)).toContain('404 Not Found');
   });
 });

@@ -33,7 +33,11 @@ export interface HealthServer {
 export async function serveHealth(options: HealthServerOptions): Promise<HealthServer> {
   const { signal, tls, port, bindAddress } = options;
   signal.throwIfAborted();
-  const server = await createServer(tls, (request, response) => void answer(options, request, response));
+  const server = await createServer(tls, (request, response) => {
+    answer(options, request, response).catch((error: unknown) =>
+      send(response, 500, `${error instanceof Error ? error.message : String(error)}\n`),
+    );
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, bindAddress, () => {
@@ -64,11 +68,11 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const url = new URL(request.url ?? '/', 'http://localhost');
-  const [, root = '', name] = url.pathname.split('/');
+  const [path = '/', query] = (request.url ?? '/').split('?', 2);
+  const [, root = '', name] = path.split('/');
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return send(response, 405, 'method not allowed\n');
-  if (url.pathname === '/metrics') {
+  if (path === '/metrics') {
     response.setHeader('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
     return send(response, 200, await options.metrics.expose());
   }
@@ -86,7 +90,11 @@ async function answer(
   const report = await runChecks(chosen);
   response.setHeader('Content-Type', 'text/plain; charset=utf-8');
   if (!report.healthy) return send(response, 500, `${report.text}${root} check failed\n`);
-  return send(response, 200, url.searchParams.has('verbose') ? `${report.text}${root} check passed\n` : 'ok');
+  return send(
+    response,
+    200,
+    new URLSearchParams(query).has('verbose') ? `${report.text}${root} check passed\n` : 'ok',
+  );
 }
 
 async function runChecks(checks: [string, HealthCheck][]): Promise<{ healthy: boolean; text: string }> {

@@ -55,8 +55,18 @@ export async function impersonate(
 
 function extraOf(request: IncomingMessage, headers: readonly string[]): Record<string, string[]> {
   return Object.fromEntries(
-    headers.map((h) => [decodeURIComponent(h.slice(extraPrefix.length)), rawValues(request, h)]),
+    headers.map((h) => [unescaped(h.slice(extraPrefix.length)), rawValues(request, h)]),
   );
+}
+
+/** As upstream, a key whose escapes are broken is taken as it came. */
+function unescaped(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch (error) {
+    if (error instanceof URIError) return key;
+    throw error;
+  }
 }
 
 /** As Go's %#v prints the user that was asked for. */

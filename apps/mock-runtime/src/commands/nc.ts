@@ -67,6 +67,7 @@ async function listen(
   const waiting: TcpConnection[] = [];
   let wake: () => void = () => undefined;
   const listener = process.net.listen({ port }, (connection) => {
+    connection.stream.on('error', () => connection.stream.destroy());
     waiting.push(connection);
     wake();
   });

@@ -23,6 +23,7 @@ describe('images as programs', () => {
       output: 'wget: server returned error: HTTP/1.1 404 Not Found\n',
       exitCode: 1,
     });
+    expect((await wget(nginx.ip, '/%')).output).toContain('400 Bad Request');
     const httpd = await node.startPod({ name: 'httpd', image: 'httpd:2.4' });
     expect((await wget(httpd.ip)).output).toContain('It works!');
     const kubia = await node.startPod({ name: 'kubia-1', image: 'luksa/kubia' });
@@ -55,6 +56,12 @@ describe('images as programs', () => {
         )
       ).output,
     ).toBe('PONG\nOK\n2\n2\n\n');
+  });
+
+  it('goes on serving redis when a client breaks off', async () => {
+    const redis = await node.startPod({ name: 'redis-broken', image: 'redis:7' });
+    expect((await node.sh(client, `wget -qO- http://${redis.ip}:6379`)).exitCode).not.toBe(0);
+    expect((await node.sh(redis, 'redis-cli ping')).output).toBe('PONG\n');
   });
 
   it('wants a password for postgres, then is ready', async () => {

@@ -36,14 +36,14 @@ function answer(
   { url = '/', method }: IncomingMessage,
   response: ServerResponse,
 ): void {
-  const { pathname } = new URL(url, 'http://localhost');
+  const [pathname = '/'] = url.split('?', 1);
   const found = method === 'GET' ? lookUp(sources, pathname) : undefined;
   response.writeHead(found === undefined ? 404 : 200, { 'Content-Type': 'application/json' });
   response.end(`${JSON.stringify(found ?? { error: `nothing is known at ${pathname}` }, undefined, 2)}\n`);
 }
 
 function lookUp({ attempts, queue, cache }: DebugSources, pathname: string): unknown {
-  const [, debug, scheduler, what, namespace, name] = pathname.split('/').map(decodeURIComponent);
+  const [, debug, scheduler, what, namespace, name] = pathname.split('/');
   if (debug !== 'debug' || scheduler !== 'scheduler') return undefined;
   switch (what) {
     case 'attempts':

@@ -1,3 +1,4 @@
+import { isObject } from '@tinkernetes/apimachinery';
 import type {
   AutoscalingV1HorizontalPodAutoscaler,
   HorizontalPodAutoscaler,
@@ -78,7 +79,7 @@ function toV2({ metadata, spec, status }: V1): V2 {
       : [currentResource(currentCPUUtilizationPercentage)]),
     ...listIn<CurrentMetric>(kept[currentAnnotation]),
   ];
-  const behavior = kept[behaviorAnnotation];
+  const behavior = valueIn(kept[behaviorAnnotation]);
   return {
     kind: 'HorizontalPodAutoscaler',
     apiVersion: 'autoscaling/v2',
@@ -86,7 +87,7 @@ function toV2({ metadata, spec, status }: V1): V2 {
     spec: {
       ...common,
       ...(metrics.length ? { metrics } : undefined),
-      ...(behavior ? { behavior: JSON.parse(behavior) as object } : undefined),
+      ...(isObject(behavior) ? { behavior } : undefined),
     },
     status: {
       ...counts,
@@ -108,12 +109,16 @@ const textOf = (list: readonly unknown[]): string | undefined =>
 
 /** An annotation that somebody else wrote may be anything; what is no list counts as none. */
 function listIn<T>(text: string | undefined): T[] {
-  if (text === undefined) return [];
+  const value = valueIn(text);
+  return Array.isArray(value) ? (value as T[]) : [];
+}
+
+function valueIn(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
   try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? (value as T[]) : [];
+    return JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return [];
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

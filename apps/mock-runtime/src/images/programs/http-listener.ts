@@ -20,7 +20,11 @@ export function serveHttp(process: Process, port: number, handle: HttpHandler): 
   // The server object is made for the first connection: an idle web server costs one map entry.
   const ensure = () =>
     (server ??= createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
-      handle(request, response, clients.get(request.socket) ?? { host: '', port: 0 });
+      try {
+        handle(request, response, clients.get(request.socket) ?? { host: '', port: 0 });
+      } catch (error) {
+        refuse(response, error);
+      }
     }));
   const listener = process.net.listen({ port }, ({ stream, remote }) => {
     clients.set(stream, remote);
@@ -36,4 +40,12 @@ export function serveHttp(process: Process, port: number, handle: HttpHandler): 
   };
   process.signal.addEventListener('abort', close, { once: true });
   return { listener, close };
+}
+
+/** A request that a program can't take, e.g. for `/%`, ends with an error, as in a process of its own; not the node. */
+function refuse(response: ServerResponse, error: unknown): void {
+  const isBadRequest =
+    error instanceof URIError || (error as NodeJS.ErrnoException).code === 'ERR_INVALID_URL';
+  if (response.headersSent) response.destroy();
+  else response.writeHead(isBadRequest ? 400 : 500).end();
 }

@@ -11,16 +11,23 @@ export async function redisServer(process: Process): Promise<number> {
   const data = new Map<string, string>();
   const at = process.argv.indexOf('--port');
   const port = at > 0 ? Number(process.argv[at + 1]) : 6379;
+  const clients = new Set<Duplex>();
   await process.print(`${process.pid}:M * Ready to accept connections tcp\n`);
   try {
     const listener = process.net.listen({ port }, ({ stream }) => {
+      clients.add(stream);
       stream.on('error', () => stream.destroy());
-      process.signal.addEventListener('abort', () => stream.destroy(), { once: true });
-      void converse(stream, (command) => answer(data, command));
+      stream.once('close', () => clients.delete(stream));
+      // A client that goes away in the middle of a command takes nothing else with it.
+      converse(stream, (command) => answer(data, command)).catch(() => stream.destroy());
     });
-    process.signal.addEventListener('abort', () => listener.close(), { once: true });
+    const close = () => {
+      listener.close();
+      for (const client of clients) client.destroy();
+    };
+    process.signal.addEventListener('abort', close, { once: true });
     await process.untilSignal('SIGTERM', 'SIGINT');
-    listener.close();
+    close();
   } catch (error) {
     if (!(error instanceof NetError)) throw error;
     await process.complain(
