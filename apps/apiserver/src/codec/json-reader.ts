@@ -1,3 +1,4 @@
+import { isObject } from '@tinkernetes/apimachinery';
 /** Text that is not JSON; the message is worded as Go's encoding/json words it. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
@@ -132,7 +133,7 @@ class Reader {
     if (Object.hasOwn(out, key)) {
       this.duplicates.push(place);
       const before = out[key];
-      if (isRecord(before) && isRecord(value)) kept = mergeRecords(before, value);
+      if (isObject(before) && isObject(value)) kept = mergeRecords(before, value);
     }
     if (key === '__proto__') {
       Object.defineProperty(out, key, { value: kept, enumerable: true, configurable: true, writable: true });
@@ -218,15 +219,12 @@ class Reader {
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);
-
 /** What Go's decoder leaves when the same object comes twice: both contents. */
 function mergeRecords(a: Record<string, unknown>, b: Record<string, unknown>): Record<string, unknown> {
   const out = { ...a };
   for (const [key, value] of Object.entries(b)) {
     const before = out[key];
-    out[key] = isRecord(before) && isRecord(value) ? mergeRecords(before, value) : value;
+    out[key] = isObject(before) && isObject(value) ? mergeRecords(before, value) : value;
   }
   return out;
 }

@@ -1,9 +1,9 @@
 import type { KubeObject, ValidationRule } from '@tinkernetes/api';
-import { deepEqual, forbidden, invalid } from '@tinkernetes/apimachinery';
+import { isObject, deepEqual, forbidden, invalid } from '@tinkernetes/apimachinery';
 import { CelCompileError, CelEnvironment, requestBudget, toCelValue, type CostBudget } from '../cel';
 import type { FieldError } from '../contracts';
 import { estimatedCost, excess, isScalar, ruleCostLimit, schemaCostLimit } from './rule-cost';
-import { isRecord, itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
+import { itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
 
 let environment: CelEnvironment | undefined;
 
@@ -61,11 +61,11 @@ function visit(value: unknown, old: unknown, schema: Schema, at: Visit): void {
     if (error) at.errors.push(error);
   }
   if (Array.isArray(value)) visitItems(value, old, schema, at);
-  else if (isRecord(value)) {
+  else if (isObject(value)) {
     const values = valuesOf(schema);
     for (const [key, inner] of Object.entries(value)) {
       const property = propertyOf(schema, key) ?? values;
-      const before = isRecord(old) ? old[key] : undefined;
+      const before = isObject(old) ? old[key] : undefined;
       if (property) visit(inner, before, property, { ...at, path: at.path ? `${at.path}.${key}` : key });
     }
   }
@@ -78,8 +78,8 @@ function visitItems(value: readonly unknown[], old: unknown, schema: Schema, at:
   const keys = schema['x-kubernetes-list-type'] === 'map' ? (schema['x-kubernetes-list-map-keys'] ?? []) : [];
   value.forEach((item, i) => {
     const before =
-      keys.length && isRecord(item) && Array.isArray(old)
-        ? old.find((other) => isRecord(other) && keys.every((key) => deepEqual(other[key], item[key])))
+      keys.length && isObject(item) && Array.isArray(old)
+        ? old.find((other) => isObject(other) && keys.every((key) => deepEqual(other[key], item[key])))
         : undefined;
     visit(item, before, items, { ...at, path: `${at.path}[${i}]` });
   });
@@ -136,7 +136,7 @@ function failure(rule: ValidationRule, field: string, value: unknown, message: s
 
 /** Objects and lists are not repeated in the message. */
 const withoutValue = (field: string, value: unknown, message: string): FieldError =>
-  isRecord(value) || Array.isArray(value)
+  isObject(value) || Array.isArray(value)
     ? { reason: 'FieldValueInvalid', field, message: `Invalid value: ${message}` }
     : invalid(field, value, message);
 
@@ -199,7 +199,7 @@ function collectCosts(schema: Schema, path: string, out: { at: string; cost: num
   }
   const items = itemsOf(schema);
   if (items) collectCosts(items, `${path}.items`, out);
-  const values = isRecord(schema.additionalProperties) ? valuesOf(schema) : undefined;
+  const values = isObject(schema.additionalProperties) ? valuesOf(schema) : undefined;
   if (values) collectCosts(values, `${path}.additionalProperties`, out);
 }
 

@@ -1,10 +1,10 @@
 import type { KubeObject } from '@tinkernetes/api';
-import { badRequest } from '@tinkernetes/apimachinery';
+import { isObject, badRequest } from '@tinkernetes/apimachinery';
 import type { ObjectCodec } from '../codec/object-codec';
 import { TypeMismatchError } from '../codec/type-decoder';
 import { withDefaults } from './defaults';
 import { prune, pruneMetadata } from './prune';
-import { isRecord, type Schema } from './structural-schema';
+import { type Schema } from './structural-schema';
 
 export interface CustomKind {
   group: string;
@@ -20,7 +20,7 @@ export function customCodec({ group, version, kind }: CustomKind, schema: Schema
     kind,
     schemaName: undefined,
     decode(value) {
-      const given = isRecord(value) ? value : {};
+      const given = isObject(value) ? value : {};
       const unknown: string[] = [];
       try {
         const metadata = pruneMetadata(given.metadata ?? {}, 'metadata', unknown) as KubeObject['metadata'];

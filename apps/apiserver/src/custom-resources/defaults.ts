@@ -1,4 +1,5 @@
-import { isRecord, itemsOf, valuesOf, type Schema } from './structural-schema';
+import { isObject } from '@tinkernetes/apimachinery';
+import { itemsOf, valuesOf, type Schema } from './structural-schema';
 
 /**
  * The value with the schema's defaults filled in. A null that its schema does not allow gives way to the default.
@@ -11,7 +12,7 @@ export function withDefaults(value: unknown, schema: Schema): unknown {
     const out = value.map((item) => withDefaults(item, items));
     return out.some((item, i) => item !== value[i]) ? out : value;
   }
-  if (!isRecord(value)) return value;
+  if (!isObject(value)) return value;
   let out = value;
   const set = (key: string, next: unknown) => {
     if (out === value) out = { ...value };

@@ -1,5 +1,5 @@
+import { isObject } from '@tinkernetes/apimachinery';
 import { LruMap } from '@tinkernetes/component-base';
-import { isRecord } from './structural-schema';
 
 type Step = { kind: 'field'; name: string } | { kind: 'index'; at: number } | { kind: 'all' } | Filter;
 interface Filter {
@@ -22,11 +22,11 @@ export function valuesAtJsonPath(object: unknown, path: string): unknown[] {
 function take(value: unknown, step: Step): unknown[] {
   switch (step.kind) {
     case 'field':
-      return isRecord(value) && Object.hasOwn(value, step.name) ? [value[step.name]] : [];
+      return isObject(value) && Object.hasOwn(value, step.name) ? [value[step.name]] : [];
     case 'index':
       return Array.isArray(value) && value.at(step.at) !== undefined ? [value.at(step.at)] : [];
     case 'all':
-      return Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : [];
+      return Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
     case 'filter':
       return Array.isArray(value) ? value.filter((item) => matches(item, step)) : [];
   }
@@ -34,7 +34,7 @@ function take(value: unknown, step: Step): unknown[] {
 
 function matches(item: unknown, { path, equals }: Filter): boolean {
   let value = item;
-  for (const name of path) value = isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  for (const name of path) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
   return String(value) === equals;
 }
 

@@ -1,6 +1,7 @@
+import { isObject } from '@tinkernetes/apimachinery';
 import { decoderOf } from '../codec/type-decoder';
 import { unknownFields } from '../codec/strict-errors';
-import { isRecord, itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
+import { itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
 
 const metaSchema = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 const typeFields = ['apiVersion', 'kind', 'metadata'];
@@ -14,7 +15,7 @@ export function prune(value: unknown, schema: Schema, path: string, unknown: str
     const items = itemsOf(schema);
     return items ? value.map((item, i) => prune(item, items, `${path}[${i}]`, unknown)) : value;
   }
-  if (!isRecord(value)) return value;
+  if (!isObject(value)) return value;
   const embedded = schema['x-kubernetes-embedded-resource'] === true;
   const values = valuesOf(schema);
   const out: Record<string, unknown> = {};
@@ -34,7 +35,7 @@ export function prune(value: unknown, schema: Schema, path: string, unknown: str
 
 /** Metadata has the same fields in every object. */
 export function pruneMetadata(value: unknown, path: string, unknown: string[]): unknown {
-  if (!isRecord(value)) return value;
+  if (!isObject(value)) return value;
   const state = { struct: 'ObjectMeta', path: ['metadata'], sawUnknown: false };
   const metadata = decoderOf(metaSchema)(value, state);
   if (state.sawUnknown) {

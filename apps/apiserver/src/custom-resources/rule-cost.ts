@@ -1,4 +1,5 @@
-import { isRecord, itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
+import { isObject } from '@tinkernetes/apimachinery';
+import { itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
 
 /** What one rule, and all rules of a schema, may cost in the worst case. Source: apiextensions-apiserver/pkg/apis/apiextensions/validation. */
 export const ruleCostLimit = 10_000_000;
@@ -86,4 +87,4 @@ export function excess(cost: number, limit: number): string {
 }
 
 export const isScalar = (schema: Schema): boolean =>
-  !isRecord(schema.properties) && ['string', 'integer', 'number', 'boolean'].includes(schema.type ?? '');
+  !isObject(schema.properties) && ['string', 'integer', 'number', 'boolean'].includes(schema.type ?? '');

@@ -1,9 +1,9 @@
 import type { CustomResourceDefinition } from '@tinkernetes/api';
-import { forbidden, invalid, notSupported, required } from '@tinkernetes/apimachinery';
+import { isObject, forbidden, invalid, notSupported, required } from '@tinkernetes/apimachinery';
 import type { FieldError } from '../contracts';
 import { costErrors, ruleErrors } from './cel-rules';
 import { patternError } from './patterns';
-import { isRecord, itemsOf, valuesOf, type Schema } from './structural-schema';
+import { itemsOf, valuesOf, type Schema } from './structural-schema';
 import { validateValue } from './validate-value';
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
@@ -52,7 +52,7 @@ function nodeErrors(schema: Schema, path: string): FieldError[] {
   }
   const items = itemsOf(schema);
   if (items) errors.push(...childErrors(items, `${path}.items`, 'specified array items'));
-  const values = isRecord(schema.additionalProperties) ? valuesOf(schema) : undefined;
+  const values = isObject(schema.additionalProperties) ? valuesOf(schema) : undefined;
   if (values) {
     errors.push(...childErrors(values, `${path}.additionalProperties`, 'specified object fields'));
     if (schema.properties) {

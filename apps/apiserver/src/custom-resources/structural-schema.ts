@@ -1,10 +1,8 @@
+import { isObject } from '@tinkernetes/apimachinery';
 import type { JSONSchemaProps } from '@tinkernetes/api';
 
 /** A node of a CRD's schema. */
 export type Schema = JSONSchemaProps;
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);
 
 /** The schema of a list's elements. */
 export const itemsOf = (schema: Schema): Schema | undefined => schema.items as Schema | undefined;
@@ -25,7 +23,7 @@ export const propertyOf = (schema: Schema, name: string): Schema | undefined =>
 export function valueAt(object: unknown, path: string): unknown {
   let value = object;
   for (const key of path.split('.').slice(1)) {
-    if (!isRecord(value) || !Object.hasOwn(value, key)) return undefined;
+    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
     value = value[key];
   }
   return value;
@@ -41,5 +39,5 @@ export function withValueAt(
   if (key === undefined) return object;
   if (rest.length === 0) return { ...object, [key]: value };
   const inner = object[key];
-  return { ...object, [key]: withValueAt(isRecord(inner) ? inner : {}, rest, value) };
+  return { ...object, [key]: withValueAt(isObject(inner) ? inner : {}, rest, value) };
 }

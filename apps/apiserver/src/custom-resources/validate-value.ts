@@ -1,9 +1,17 @@
-import { invalid, notSupported, required, tooLong, tooMany, typeInvalid } from '@tinkernetes/apimachinery';
+import {
+  isObject,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+  typeInvalid,
+} from '@tinkernetes/apimachinery';
 import { deepEqual } from '@tinkernetes/apimachinery';
 import type { FieldError } from '../contracts';
 import { formatError } from './formats';
 import { patternOf } from './patterns';
-import { isRecord, itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
+import { itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
 
 /** As go-openapi names JSON types. */
 export function typeName(value: unknown): string {
@@ -31,7 +39,7 @@ export function validateValue(value: unknown, schema: Schema, path: string): Fie
   if (typeof value === 'string') errors.push(...stringErrors(value, schema, path));
   else if (typeof value === 'number') errors.push(...numberErrors(value, schema, path));
   else if (Array.isArray(value)) errors.push(...listErrors(value, schema, path));
-  else if (isRecord(value)) errors.push(...objectErrors(value, schema, path));
+  else if (isObject(value)) errors.push(...objectErrors(value, schema, path));
   return [...errors, ...combinedErrors(value, schema, path)];
 }
 
@@ -111,7 +119,7 @@ function duplicateErrors(value: readonly unknown[], schema: Schema, path: string
   const errors: FieldError[] = [];
   value.forEach((item, i) => {
     const identity =
-      type === 'set' || !isRecord(item) ? item : Object.fromEntries(keys.map((key) => [key, item[key]]));
+      type === 'set' || !isObject(item) ? item : Object.fromEntries(keys.map((key) => [key, item[key]]));
     const text = JSON.stringify(identity);
     if (seen.has(text)) {
       errors.push({
@@ -178,4 +186,4 @@ function combinedErrors(value: unknown, schema: Schema, path: string): FieldErro
 }
 
 const shown = (value: unknown): unknown =>
-  isRecord(value) || Array.isArray(value) ? typeName(value) : value;
+  isObject(value) || Array.isArray(value) ? typeName(value) : value;

@@ -1,5 +1,5 @@
 import type { FinishedStep } from '@tinkernetes/component-base';
-import { badRequest } from '@tinkernetes/apimachinery';
+import { isObject, badRequest } from '@tinkernetes/apimachinery';
 import { JsonSyntaxError, parseJson } from '../codec/json-reader';
 import type { ApiRequest, RequestInfo, UserInfo } from '../contracts';
 import { readBody } from '../server/body';
@@ -53,6 +53,7 @@ function isStep(value: unknown): value is FinishedStep {
     typeof step?.id === 'string' &&
     typeof step.traceId === 'string' &&
     typeof step.startMs === 'number' &&
-    typeof step.endMs === 'number'
+    typeof step.endMs === 'number' &&
+    isObject(step.attributes)
   );
 }

@@ -1,3 +1,4 @@
+import { isObject } from '@tinkernetes/apimachinery';
 /**
  * Whether writing `next` over `current` would change anything: fields that the server leaves out when they are zero,
  * empty or absent count as equal.
@@ -10,15 +11,12 @@ function isSame(a: unknown, b: unknown): boolean {
   if (isEmpty(a) && isEmpty(b)) return true;
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((item, i) => isSame(item, b[i]));
-  if (isRecord(a) && isRecord(b)) {
+  if (isObject(a) && isObject(b)) {
     const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
     return [...keys].every((key) => isSame(a[key], b[key]));
   }
   return a === b;
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined ||
