@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { writeDescriptions } from './generate/descriptions.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const outDir = join(root, 'dist/apps');
@@ -22,8 +23,18 @@ const external = ['libsql', 'just-bash', 'bullmq', 'msgpackr-extract', 'bufferut
 export const appNames = () =>
   readdirSync(join(root, 'apps')).filter((app) => existsSync(join(root, 'apps', app, 'src/main.ts')));
 
+/** What an app needs beside its bundle. */
+const extras = {
+  apiserver: { 'openapi-descriptions.json': writeDescriptions },
+};
+
 /** Inputs that every bundle depends on. */
-const sharedInputs = ['tools/build.mjs', 'tsconfig.base.json', 'package-lock.json'];
+const sharedInputs = [
+  'tools/build.mjs',
+  'tools/generate/descriptions.mjs',
+  'tsconfig.base.json',
+  'package-lock.json',
+];
 
 const stampOf = (file) => {
   const path = join(root, file);
@@ -35,6 +46,7 @@ const stampOf = (file) => {
 function isCurrent(app, stamps) {
   const manifest = join(outDir, `${app}.inputs.json`);
   if (!existsSync(manifest) || !existsSync(join(outDir, `${app}.cjs`))) return false;
+  if (Object.keys(extras[app] ?? {}).some((file) => !existsSync(join(outDir, file)))) return false;
   const inputs = JSON.parse(readFileSync(manifest, 'utf8'));
   return Object.entries(inputs).every(([file, stamp]) => {
     if (!stamps.has(file)) stamps.set(file, stampOf(file));
@@ -65,6 +77,7 @@ async function bundle(esbuild, app) {
     metafile: true,
     logLevel: 'error',
   });
+  for (const [file, write] of Object.entries(extras[app] ?? {})) write(join(outDir, file));
   const inputs = [
     ...Object.keys(metafile.inputs).filter((f) => !f.includes('node_modules/')),
     ...sharedInputs,

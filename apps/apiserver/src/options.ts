@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import type { FlagSpec, FlagValues } from '@tinkernetes/component-base';
 import { UsageError } from '@tinkernetes/component-base';
 
@@ -94,6 +95,11 @@ export const flags = {
     help: 'Admission plugins to switch on besides the default ones',
   },
   'disable-admission-plugins': { type: 'list', help: 'Admission plugins to switch off' },
+  'openapi-descriptions': {
+    type: 'string',
+    default: '',
+    help: 'JSON file of what types and fields mean, for kubectl explain (default: openapi-descriptions.json beside the running script)',
+  },
   'max-request-body-bytes': {
     type: 'number',
     default: 3 * 1024 * 1024,
@@ -135,6 +141,8 @@ export interface ApiServerOptions {
   hostAliases: readonly HostAlias[];
   enableAdmissionPlugins: readonly string[];
   disableAdmissionPlugins: readonly string[];
+  /** Need not exist. */
+  openApiDescriptionsFile: string;
   maxRequestBodyBytes: number;
   minRequestTimeoutSeconds: number;
 }
@@ -175,6 +183,8 @@ export function toOptions(f: Flags): ApiServerOptions {
     hostAliases: f['host-alias'].map(hostAlias),
     enableAdmissionPlugins: f['enable-admission-plugins'],
     disableAdmissionPlugins: f['disable-admission-plugins'],
+    openApiDescriptionsFile:
+      f['openapi-descriptions'] || join(dirname(process.argv[1] ?? ''), 'openapi-descriptions.json'),
     maxRequestBodyBytes: f['max-request-body-bytes'],
     minRequestTimeoutSeconds: f['min-request-timeout'],
   };

@@ -3,6 +3,7 @@ import type { ApiRequest } from '../contracts';
 import { apiGroups } from '../discovery/documents';
 import type { ResourceTable } from '../registry/generic/resource-table';
 import { PlainNotFound, sendBytes } from '../server/respond';
+import { loadDescriptions, type Descriptions } from './descriptions';
 
 interface Document {
   bytes: Buffer;
@@ -13,7 +14,12 @@ interface Document {
 export class OpenApiDocuments {
   private readonly documents = new Map<string, Document>();
 
-  constructor(private readonly table: ResourceTable) {
+  private descriptions: Promise<Descriptions> | undefined;
+
+  constructor(
+    private readonly table: ResourceTable,
+    private readonly descriptionsFile: string,
+  ) {
     table.onChange(() => this.documents.clear());
   }
 
@@ -71,12 +77,20 @@ export class OpenApiDocuments {
 
   private async v2(): Promise<Document> {
     const { openApiV2 } = await import('./v2');
-    return this.document('v2', () => openApiV2(this.table));
+    const descriptions = await this.texts();
+    return this.document('v2', () => openApiV2(this.table, descriptions));
   }
 
   private async v3(group: string, version: string): Promise<Document> {
     const { openApiV3 } = await import('./v3');
-    return this.document(`v3/${group}/${version}`, () => openApiV3(this.table, group, version));
+    const descriptions = await this.texts();
+    return this.document(`v3/${group}/${version}`, () =>
+      openApiV3(this.table, { group, version }, descriptions),
+    );
+  }
+
+  private texts(): Promise<Descriptions> {
+    return (this.descriptions ??= loadDescriptions(this.descriptionsFile));
   }
 
   private document(key: string, make: () => object): Document {

@@ -1,11 +1,12 @@
 import { loadSchemas, type OpenAPISchema } from '@tinkernetes/api';
 import type { ResourceTable } from '../registry/generic/resource-table';
 import { versionInfo } from '../server/version';
+import { withDescriptions, type Descriptions } from './descriptions';
 import { parameterType, pathsOf, type Operation } from './paths';
 import { ownSchemas } from './v3';
 
 /** The OpenAPI v2 document of everything that is served. */
-export function openApiV2(table: ResourceTable): object {
+export function openApiV2(table: ResourceTable, descriptions: Descriptions): object {
   const resources = [...table.all()];
   const paths: Record<string, object> = {};
   for (const resource of resources) {
@@ -25,7 +26,8 @@ export function openApiV2(table: ResourceTable): object {
     }
   }
   const definitions: Record<string, unknown> = {};
-  for (const [name, schema] of Object.entries({ ...loadSchemas(), ...ownSchemas(resources) })) {
+  const schemas = withDescriptions({ ...loadSchemas(), ...ownSchemas(resources) }, descriptions);
+  for (const [name, schema] of Object.entries(schemas)) {
     definitions[name] = downgrade(schema);
   }
   return {

@@ -2,6 +2,7 @@ import type { OpenAPISchema } from '@tinkernetes/api';
 import type { ResourceTable } from '../registry/generic/resource-table';
 import type { ServedResource } from '../registry/generic/served-resource';
 import { versionInfo } from '../server/version';
+import { withDescriptions, type Descriptions } from './descriptions';
 import { parameterType, pathsOf, type Operation } from './paths';
 import { closureOf, customListSchema, customSchema, schemaNameFor } from './schema-names';
 
@@ -14,7 +15,11 @@ const patchTypes = [
 ];
 
 /** The OpenAPI v3 document of one group and version. */
-export function openApiV3(table: ResourceTable, group: string, version: string): object {
+export function openApiV3(
+  table: ResourceTable,
+  { group, version }: { group: string; version: string },
+  descriptions: Descriptions,
+): object {
   const resources = [...table.all()].filter(
     ({ descriptor }) => descriptor.group === group && descriptor.version === version,
   );
@@ -32,11 +37,12 @@ export function openApiV3(table: ResourceTable, group: string, version: string):
         for (const name of [body, answer]) if (name) names.add(name);
     }
   }
+  const schemas = withDescriptions(closureOf(names, ownSchemas(resources)), descriptions);
   return {
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version: versionInfo.gitVersion },
     paths,
-    components: { schemas: withPrefix(closureOf(names, ownSchemas(resources)), '#/components/schemas/') },
+    components: { schemas: withPrefix(schemas, '#/components/schemas/') },
   };
 }
 

@@ -48,7 +48,7 @@ export interface ServeOptions {
 
 /** Everything that is served, by kind of path. */
 export function createServe({ context, discovery, checks, spans, nonResource }: ServeOptions) {
-  const openApi = new OpenApiDocuments(context.table);
+  const openApi = new OpenApiDocuments(context.table, context.options.openApiDescriptionsFile);
   return async function serve(request: ApiRequest): Promise<void> {
     if (request.info.isResourceRequest) {
       await dispatch(context, request);
