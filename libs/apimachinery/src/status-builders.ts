@@ -90,17 +90,7 @@ export const badRequest = (message: string, cause?: unknown): StatusError =>
 export const unauthorized = (message = 'Unauthorized'): StatusError =>
   new StatusError('Unauthorized', message);
 
-export const methodNotAllowed = (resource: GroupResource, action: string): StatusError =>
-  new StatusError(
-    'MethodNotAllowed',
-    `${action} is not supported on resources of kind ${goQuote(qualifiedResource(resource))}`,
-    { details: detailsOf(resource, '') },
-  );
-
 export const expired = (message: string): StatusError => new StatusError('Expired', message);
-
-export const tooManyRequests = (message: string, retryAfterSeconds: number): StatusError =>
-  new StatusError('TooManyRequests', message, { details: { retryAfterSeconds } });
 
 export const internalServerError = (error: unknown): StatusError => {
   const text = error instanceof Error ? error.message : String(error);
@@ -115,6 +105,3 @@ export const serviceUnavailable = (message: string): StatusError =>
 
 export const requestEntityTooLarge = (message: string): StatusError =>
   new StatusError('RequestEntityTooLarge', `Request entity too large: ${message}`);
-
-export const timeoutError = (message: string, retryAfterSeconds: number): StatusError =>
-  new StatusError('Timeout', `Timeout: ${message}`, { details: { retryAfterSeconds } });

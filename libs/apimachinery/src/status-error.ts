@@ -88,7 +88,6 @@ export const isNotFound = (error: unknown): error is StatusError => hasReason(er
 export const isAlreadyExists = (error: unknown): error is StatusError => hasReason(error, 'AlreadyExists');
 export const isConflict = (error: unknown): error is StatusError => hasReason(error, 'Conflict');
 export const isInvalid = (error: unknown): error is StatusError => hasReason(error, 'Invalid');
-export const isForbidden = (error: unknown): error is StatusError => hasReason(error, 'Forbidden');
 /** The resourceVersion asked for is no longer kept: list again. */
 export const isExpired = (error: unknown): error is StatusError => hasReason(error, 'Expired', 'Gone');
 export const isTooManyRequests = (error: unknown): error is StatusError =>

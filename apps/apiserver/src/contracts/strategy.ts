@@ -1,13 +1,8 @@
-import type { KubeObject, ObjectMeta, StatusCause } from '@tinkernetes/api';
+import type { KubeObject, ObjectMeta } from '@tinkernetes/api';
 import type { FieldError, FieldErrors } from '@tinkernetes/apimachinery';
 import type { ApiRequest, UserInfo } from './request';
 
 export type { FieldError, FieldErrors };
-export const toCause = (e: FieldError): StatusCause => ({
-  reason: e.reason,
-  message: e.message,
-  field: e.field,
-});
 
 export interface StrategyContext {
   readonly user: UserInfo;

@@ -1,4 +1,10 @@
-import { badRequest, invalid, invalidError, notSupported } from '@tinkernetes/apimachinery';
+import {
+  badRequest,
+  invalid,
+  invalidError,
+  notSupported,
+  notNegativeMessage,
+} from '@tinkernetes/apimachinery';
 import { decoderOf, TypeMismatchError } from '../codec/type-decoder';
 import type { FieldError } from '../contracts';
 import type { DeleteRequest } from '../registry/generic/deletion';
@@ -85,7 +91,7 @@ function errorsOf(options: Options): FieldError[] {
     errors.push(notSupported('propagationPolicy', propagationPolicy, [...policies, 'nil']));
   }
   if (gracePeriodSeconds !== undefined && gracePeriodSeconds < 0 && gracePeriodSeconds !== -1) {
-    errors.push(invalid('gracePeriodSeconds', gracePeriodSeconds, 'must be greater than or equal to 0'));
+    errors.push(invalid('gracePeriodSeconds', gracePeriodSeconds, notNegativeMessage));
   }
   errors.push(...dryRunErrors(options.dryRun ?? []));
   return errors;

@@ -1,7 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Pods } from '@tinkernetes/api';
-import { forbidden, invalid, invalidError, StatusError, type FieldError } from '@tinkernetes/apimachinery';
+import {
+  forbidden,
+  invalid,
+  invalidError,
+  StatusError,
+  type FieldError,
+  notNegativeMessage,
+} from '@tinkernetes/apimachinery';
 import type { ApiRequest, HandlerDependencies, SubresourceHandler } from '../contracts';
 import { containerOf } from './container-choice';
 import type { KubeletConnections } from './kubelet-connection';
@@ -109,7 +116,7 @@ function validate(query: URLSearchParams): FieldError[] {
     const text = query.get(field);
     if (text !== null && Number(text) < minimum) errors.push(invalid(field, Number(text), detail));
   };
-  check('tailLines', 0, 'must be greater than or equal to 0');
+  check('tailLines', 0, notNegativeMessage);
   check('limitBytes', 1, 'must be greater than 0');
   check('sinceSeconds', 1, 'must be greater than 0');
   if (query.has('sinceSeconds') && query.has('sinceTime')) {

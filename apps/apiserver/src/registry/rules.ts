@@ -6,6 +6,7 @@ import {
   isPortNumber,
   notSupported,
   required,
+  notNegativeMessage,
 } from '@tinkernetes/apimachinery';
 import type { FieldError } from '@tinkernetes/apimachinery';
 import type { NameCheck } from '@tinkernetes/apimachinery';
@@ -24,7 +25,7 @@ export const requireValue = (path: string, value: unknown): Errors =>
   value === undefined || value === null || value === '' ? [required(path)] : [];
 
 export const notNegative = (path: string, value: number | undefined): Errors =>
-  value !== undefined && value < 0 ? [invalid(path, value, 'must be greater than or equal to 0')] : [];
+  value !== undefined && value < 0 ? [invalid(path, value, notNegativeMessage)] : [];
 
 /** One of the supported values; missing is `Required value`. */
 export function requireOneOf(path: string, value: string | undefined, supported: readonly string[]): Errors {

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { StatusError } from '@tinkernetes/apimachinery';
+import { badRequest, requestEntityTooLarge, type StatusError } from '@tinkernetes/apimachinery';
 
-export const bodyTooLarge = (limit: number): StatusError =>
-  new StatusError('RequestEntityTooLarge', `Request entity too large: limit is ${limit}`);
+const bodyTooLarge = (limit: number): StatusError => requestEntityTooLarge(`limit is ${limit}`);
 
 /** The whole body, at most `limit` bytes; more is refused with 413 and the rest is not read. */
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
@@ -21,7 +20,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
     request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     request.on('error', reject);
     request.on('close', () => {
-      if (!request.complete) reject(new StatusError('BadRequest', 'unexpected EOF'));
+      if (!request.complete) reject(badRequest('unexpected EOF'));
     });
   });
 }

@@ -5,7 +5,7 @@ import type { Snapshot } from '../cache/snapshot';
 import type { QueuedPod } from '../queue/queued-pod';
 import type { EventHint } from './cluster-event';
 import type { CycleState } from './cycle-state';
-import { failed, isRejected, unschedulable, type Status } from './status';
+import { failed, unschedulable, type Status } from './status';
 import type {
   BindTarget,
   Diagnosis,
@@ -249,7 +249,3 @@ export class Framework {
     for (const { plugin } of this.plugins.postBind) plugin.postBind?.(state, pod, node);
   }
 }
-
-/** Whether taking Pods off the node might make it do. */
-export const isResolvable = (status: Status): boolean =>
-  status.code === 'Unschedulable' && isRejected(status);

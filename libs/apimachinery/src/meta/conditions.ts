@@ -31,8 +31,3 @@ export function setCondition<C extends ConditionLike>(conditions: readonly C[] |
   if (isSame) return list as C[];
   return list.map((condition, i) => (i === position ? merged : condition));
 }
-
-export const removeCondition = <C extends ConditionLike>(
-  conditions: readonly C[] | undefined,
-  type: string,
-): C[] => (conditions ?? []).filter((condition) => condition.type !== type);

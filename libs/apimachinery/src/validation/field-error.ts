@@ -122,8 +122,3 @@ export const typeInvalid = (field: string, value: unknown, detail?: string): Fie
   field,
   message: withDetail(`Invalid value: ${formatBadValue(value)}`, detail),
 });
-export const internalError = (field: string, detail: string): FieldError => ({
-  reason: 'InternalError',
-  field,
-  message: `Internal error: ${detail}`,
-});

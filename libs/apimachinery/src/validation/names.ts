@@ -62,14 +62,6 @@ export const isDns1123Subdomain = patternCheck({
   examples: ['example.com'],
 });
 
-export const isDns1123SubdomainWithUnderscore = patternCheck({
-  max: 253,
-  pattern: '[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*',
-  message:
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
-  examples: ['example.com'],
-});
-
 export const isDns1035Label = patternCheck({
   max: 63,
   unit: 'characters',
@@ -213,18 +205,5 @@ export const isHttpHeaderName: NameCheck = (value) =>
           "a valid HTTP header must consist of alphanumeric characters or '-'",
           '[-A-Za-z0-9]+',
           'X-Header-Name',
-        ),
-      ];
-
-export const isCIdentifier: NameCheck = (value) =>
-  /^[A-Za-z_][A-Za-z0-9_]*$/.test(value)
-    ? []
-    : [
-        regexMessage(
-          "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
-          '[A-Za-z_][A-Za-z0-9_]*',
-          'my_name',
-          'MY_NAME',
-          'MyName',
         ),
       ];

@@ -2,7 +2,13 @@ import type { ObjectMeta, OwnerReference } from '@tinkernetes/api';
 import { deepEqual } from '../deep';
 import { child, forbidden, index, invalid, required, tooLong } from './field-error';
 import type { FieldError } from './field-error';
-import { asGeneratePrefix, immutableMessage, isLabelValue, isQualifiedName } from './names';
+import {
+  asGeneratePrefix,
+  immutableMessage,
+  isLabelValue,
+  isQualifiedName,
+  notNegativeMessage,
+} from './names';
 import type { NameCheck } from './names';
 
 const maxAnnotationsBytes = 256 * 1024;
@@ -127,7 +133,7 @@ export function validateObjectMeta(meta: ObjectMeta, rules: ObjectMetaRules): Fi
     errors.push(forbidden(child(path, 'namespace'), 'not allowed on this type'));
   }
   if ((meta.generation ?? 0) < 0) {
-    errors.push(invalid(child(path, 'generation'), meta.generation, 'must be greater than or equal to 0'));
+    errors.push(invalid(child(path, 'generation'), meta.generation, notNegativeMessage));
   }
   return [
     ...errors,

@@ -5,6 +5,7 @@ import {
   invalid,
   invalidError,
   type StatusError,
+  notNegativeMessage,
 } from '@tinkernetes/apimachinery';
 import { builtInCodec } from '../../codec/object-codec';
 import type { CacheEntry } from '../../cacher/cache-entry';
@@ -144,7 +145,5 @@ function check(wanted: Scale, live: KubeObject, mapping: ScaleMapping): void {
   if (replicas >= 0) return;
   if (mapping.refuseNegative) throw mapping.refuseNegative(live, replicas);
   const { name } = live.metadata;
-  throw invalidError(descriptor, name, [
-    invalid('spec.replicas', replicas, 'must be greater than or equal to 0'),
-  ]);
+  throw invalidError(descriptor, name, [invalid('spec.replicas', replicas, notNegativeMessage)]);
 }

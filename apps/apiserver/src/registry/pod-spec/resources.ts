@@ -7,6 +7,7 @@ import {
   mapKey,
   Quantity,
   required,
+  notNegativeMessage,
 } from '@tinkernetes/apimachinery';
 import { check } from '../rules';
 import type { Errors } from '../rules';
@@ -76,7 +77,7 @@ const countedResources = new Set([
 
 /** Not negative; whole for what is counted. Source: core/validation.ValidateResourceQuantityValue. */
 export function validateQuantityValue(path: string, name: string, quantity: Quantity): Errors {
-  if (quantity.sign < 0) return [invalid(path, quantity.toString(), 'must be greater than or equal to 0')];
+  if (quantity.sign < 0) return [invalid(path, quantity.toString(), notNegativeMessage)];
   const isCounted = countedResources.has(name) || isExtendedResource(name);
   if (isCounted && quantity.milliValue() % 1000 !== 0) {
     return [invalid(path, quantity.toString(), 'must be an integer')];

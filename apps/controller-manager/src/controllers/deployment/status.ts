@@ -1,7 +1,7 @@
 import type { Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet } from '@tinkernetes/api';
 import { findCondition } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
-import { maxUnavailableOf, replicasOf, totalReplicas, totalStatus } from './rolling-update';
+import { maxUnavailableOf, totalReplicas, totalStatus } from './rolling-update';
 
 type ConditionType = 'Progressing' | 'Available' | 'ReplicaFailure';
 
@@ -171,6 +171,3 @@ export function rolloutStatus(
     : conditions.filter((c) => c.type !== 'ReplicaFailure');
   return { ...status, conditions };
 }
-
-export const hasOldPods = (old: readonly ReplicaSet[]): boolean =>
-  old.some((s) => replicasOf(s) > 0 || (s.status?.replicas ?? 0) > 0);
