@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { UsageError, type FlagSpec, type FlagValues } from '@tinkernetes/component-base';
 
 /** Components that `--without` can leave out, in the order in which they are started. */
-export const optionalComponents = [
+const optionalComponents = [
   'controller-manager',
   'mock-runtime',
   'kubelet',

@@ -66,7 +66,7 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** A member of the object itself, never one that it inherits (`constructor`, `toString` …). */
-export function ownValue(object: object, key: string): unknown {
+function ownValue(object: object, key: string): unknown {
   return Object.hasOwn(object, key) ? (object as JsonObject)[key] : undefined;
 }
 

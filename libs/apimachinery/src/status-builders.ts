@@ -14,10 +14,9 @@ export interface GroupKind {
 }
 
 /** `deployments.apps`, or `pods` in the core group. */
-export const qualifiedResource = ({ group, resource }: GroupResource): string =>
+const qualifiedResource = ({ group, resource }: GroupResource): string =>
   group === '' ? resource : `${resource}.${group}`;
-export const qualifiedKind = ({ group, kind }: GroupKind): string =>
-  group === '' ? kind : `${kind}.${group}`;
+const qualifiedKind = ({ group, kind }: GroupKind): string => (group === '' ? kind : `${kind}.${group}`);
 
 const detailsOf = ({ group, resource }: GroupResource, name: string) => ({
   ...(name === '' ? {} : { name }),
@@ -44,7 +43,7 @@ export const generateNameConflict = (resource: GroupResource, name: string): Sta
     { details: { ...detailsOf(resource, name), retryAfterSeconds: 1 } },
   );
 
-export const optimisticLockMessage =
+const optimisticLockMessage =
   'the object has been modified; please apply your changes to the latest version and try again';
 
 export const conflict = (

@@ -1,7 +1,7 @@
 import type { Status, StatusCause, StatusDetails } from '@tinkernetes/api';
 
 /** `Status.reason` → HTTP code. Source: k8s.io/apimachinery/pkg/apis/meta/v1 StatusReason. */
-export const codeOfReason = {
+const codeOfReason = {
   BadRequest: 400,
   Unauthorized: 401,
   Forbidden: 403,

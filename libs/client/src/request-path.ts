@@ -18,7 +18,7 @@ export function resourcePath(descriptor: ResourceDescriptor<unknown>, target: Ta
 type QueryValue = string | number | boolean | undefined;
 
 /** `?a=1&b=2`, or '' when nothing is set. */
-export function queryString(values: Record<string, QueryValue>): string {
+function queryString(values: Record<string, QueryValue>): string {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(values)) {
     if (value !== undefined && value !== '' && value !== false) query.set(key, String(value));

@@ -22,7 +22,7 @@ export function resourceMatches(rules: readonly string[], resource: string, subr
   );
 }
 
-export function nonResourceMatches(rules: readonly string[], path: string): boolean {
+function nonResourceMatches(rules: readonly string[], path: string): boolean {
   return rules.some(
     (rule) =>
       rule === '*' || rule === path || (rule.endsWith('*') && path.startsWith(rule.replace(/\*+$/, ''))),

@@ -4,7 +4,7 @@ import { StatusError } from '@tinkernetes/apimachinery';
 import { CompactedError, type Storage, type StorageEvent } from '@tinkernetes/storage';
 import { WatchCache } from './watch-cache';
 
-export const registryRoot = '/registry/';
+const registryRoot = '/registry/';
 
 /** Upstream waits this long for its cache to reach a revision before it answers 504. */
 const freshnessTimeoutMs = 3000;

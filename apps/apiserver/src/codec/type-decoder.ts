@@ -56,7 +56,7 @@ export function decoderOf(schemaName: string): Decode {
 export const shortName = (schemaName: string): string => schemaName.slice(schemaName.lastIndexOf('.') + 1);
 
 /** `v1.Container`: how Go prints the type. */
-export function goName(schemaName: string): string {
+function goName(schemaName: string): string {
   const parts = schemaName.split('.');
   return parts.slice(-2).join('.');
 }
@@ -67,7 +67,7 @@ export function referenceOf(schema: OpenAPISchema): string | undefined {
 }
 
 /** The Go type that a schema stands for, as error messages name it. */
-export function goTypeOf(schema: OpenAPISchema): string {
+function goTypeOf(schema: OpenAPISchema): string {
   const ref = referenceOf(schema);
   if (ref) return goName(ref);
   switch (schema.type) {

@@ -18,8 +18,7 @@ import type { Schema } from './structural-schema';
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const objectVerbs = ['get', 'patch', 'update'];
 
-export const schemaOf = (version: CustomResourceDefinitionVersion): Schema =>
-  version.schema?.openAPIV3Schema ?? {};
+const schemaOf = (version: CustomResourceDefinitionVersion): Schema => version.schema?.openAPIV3Schema ?? {};
 
 /** What a definition makes the server serve: one resource for each served version, on one store. */
 export function createCustomResources(

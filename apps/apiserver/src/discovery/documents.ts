@@ -42,7 +42,7 @@ export function apiGroups(table: ResourceTable): APIGroup[] {
  * v2 before v1 before v1beta2 before v1alpha1 before anything else by name. Source:
  * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-priority
  */
-export function compareVersions(a: string, b: string): number {
+function compareVersions(a: string, b: string): number {
   const parse = (v: string) => {
     const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(v);
     if (!match) return undefined;
@@ -72,7 +72,7 @@ export function apiResourceList(table: ResourceTable, group: string, version: st
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: `${group}/${version}`, resources };
 }
 
-export function resourceFacts(resource: ServedResource): APIResourceFact[] {
+function resourceFacts(resource: ServedResource): APIResourceFact[] {
   const { descriptor, shortNames, categories } = resource;
   const main: APIResourceFact = {
     name: descriptor.resource,

@@ -26,7 +26,7 @@ export const deleteOne: Endpoint = async (context, request) => {
 };
 
 /** What a DELETE that took effect at once answers. */
-export function deletedStatus(request: ResourceRequest, object: KubeObject): object {
+function deletedStatus(request: ResourceRequest, object: KubeObject): object {
   const { group, resource } = request.resource.descriptor;
   const { name, uid } = object.metadata;
   return {

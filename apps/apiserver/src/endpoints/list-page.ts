@@ -160,7 +160,7 @@ function expiredList(_store: GenericStore, startAfter: string, cause: CompactedE
 }
 
 /** 410 with a token that goes on from the same key in the current state. */
-export class ExpiredContinueError extends StatusError {
+class ExpiredContinueError extends StatusError {
   constructor(
     private readonly token: string,
     cause: unknown,

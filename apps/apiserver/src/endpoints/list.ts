@@ -41,7 +41,7 @@ export const list: Endpoint = async (context, request) => {
 };
 
 /** Built-in kinds are listed without their kind and apiVersion, which the list's own imply. */
-export function itemOffset(kind: string, apiVersion: string, custom: boolean): number {
+function itemOffset(kind: string, apiVersion: string, custom: boolean): number {
   return custom ? 0 : `{"kind":"${kind}","apiVersion":"${apiVersion}"`.length;
 }
 

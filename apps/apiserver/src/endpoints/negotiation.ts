@@ -88,7 +88,7 @@ function mismatchOf(as: string, { scope, target = '' }: Accepted): StatusError |
   return undefined;
 }
 
-export function notAcceptable({ protobuf }: Pick<Accepted, 'protobuf'>): StatusError {
+function notAcceptable({ protobuf }: Pick<Accepted, 'protobuf'>): StatusError {
   const types = [
     'application/json',
     'application/yaml',

@@ -35,7 +35,7 @@ export function objectInVersion(resource: ServedResource, object: KubeObject): K
   return JSON.parse(bytes.bytes(jsonEncoding(resource.descriptor)).toString('utf8')) as KubeObject;
 }
 
-export const partialObject = (object: KubeObject, negotiated: Negotiated): object => ({
+const partialObject = (object: KubeObject, negotiated: Negotiated): object => ({
   kind: 'PartialObjectMetadata',
   apiVersion: partialVersion(negotiated),
   metadata: object.metadata,

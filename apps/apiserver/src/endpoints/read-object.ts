@@ -54,11 +54,7 @@ function wrongType(kind: string, apiVersion: string, codec: ObjectCodec, target:
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${codec.kind}: ${reason}`);
 }
 
-export function reportStrict(
-  errors: readonly string[],
-  options: ReadOptions,
-  request: ResourceRequest,
-): void {
+function reportStrict(errors: readonly string[], options: ReadOptions, request: ResourceRequest): void {
   if (errors.length === 0 || options.fieldValidation === 'Ignore') return;
   if (options.fieldValidation === 'Warn') {
     for (const error of errors) request.warn(error);

@@ -57,7 +57,7 @@ export async function writeInChunks(
   (out ?? open(request)).end(rest);
 }
 
-export const acceptsGzip = (request: ResourceRequest): boolean =>
+const acceptsGzip = (request: ResourceRequest): boolean =>
   /\bgzip\b/.test(request.raw.headers['accept-encoding']?.toString() ?? '');
 
 function open(request: ResourceRequest): ServerResponse | Gzip {

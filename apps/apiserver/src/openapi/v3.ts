@@ -58,7 +58,7 @@ export function ownSchemas(resources: readonly ServedResource[]): Record<string,
 }
 
 /** References as the document wants them. */
-export function withPrefix(schemas: object, prefix: string): unknown {
+function withPrefix(schemas: object, prefix: string): unknown {
   return JSON.parse(JSON.stringify(schemas).replaceAll('"$ref":"#/', `"$ref":"${prefix}`));
 }
 

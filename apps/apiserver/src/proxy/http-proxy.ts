@@ -57,7 +57,7 @@ export async function admitProxy(admit: Admit, request: ApiRequest, kind: string
 }
 
 /** What follows `/proxy` in the request's path, as it was written. */
-export function proxiedPath({ info }: ApiRequest): string {
+function proxiedPath({ info }: ApiRequest): string {
   return info.path.slice(proxyPrefix(info.path).length);
 }
 

@@ -28,7 +28,7 @@ export async function loadVerificationKeys(files: readonly string[]): Promise<Ve
   return keys;
 }
 
-export function verificationKey(key: KeyObject): VerificationKey {
+function verificationKey(key: KeyObject): VerificationKey {
   return { id: keyId(key), algorithm: algorithmOf(key), key };
 }
 

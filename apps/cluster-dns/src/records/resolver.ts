@@ -5,7 +5,7 @@ import { readyEndpoints, labelOf, type NamedEndpoint } from './endpoint-records'
 import { addressOfReverseName, isIPv6, undashed } from './names';
 
 /** Seconds; CoreDNS's `ttl 30` of a kubeadm cluster. */
-export const recordTTL = 30;
+const recordTTL = 30;
 
 export type Resolution =
   /** Records; none: the name exists, but has no record of this type. */

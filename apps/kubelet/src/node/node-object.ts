@@ -84,7 +84,7 @@ export function nodeStatus(
 }
 
 /** Source: pkg/kubelet/nodestatus/setters.go. */
-export function nodeConditions(
+function nodeConditions(
   health: NodeHealth,
   previous: readonly NodeCondition[],
   now: number,

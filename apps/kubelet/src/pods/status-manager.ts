@@ -148,7 +148,7 @@ export class StatusManager {
  * A strategic merge patch from what the API server has (as far as known) to `next`. Conditions merge by type, so that
  * those of others stay; lists of addresses are replaced as a whole. The uid guards against a Pod of the same name.
  */
-export function statusPatch(pod: Pod, next: PodStatus, known: PodStatus | undefined): object {
+function statusPatch(pod: Pod, next: PodStatus, known: PodStatus | undefined): object {
   const status: Record<string, unknown> = {};
   const before = (known ?? {}) as Record<string, unknown>;
   const after = next as Record<string, unknown>;

@@ -20,7 +20,7 @@ export interface ContainerSettings {
 }
 
 /** Relative to the sandbox's log directory: `<container>/<attempt>.log`. */
-export const containerLogPath = (name: string, attempt: number): string => join(name, `${attempt}.log`);
+const containerLogPath = (name: string, attempt: number): string => join(name, `${attempt}.log`);
 
 /** Source: pkg/kubelet/kuberuntime generateContainerConfig. */
 export function containerConfig(

@@ -84,7 +84,7 @@ function withNewSandbox(pod: Pod, status: PodRuntimeStatus, actions: PodActions)
 }
 
 /** Whether the Pod needs a (new) sandbox. Source: pkg/kubelet/kuberuntime/util PodSandboxChanged. */
-export function sandboxDecision(
+function sandboxDecision(
   pod: Pod,
   status: PodRuntimeStatus,
 ): { create: boolean; attempt: number; id: string | undefined } {

@@ -16,7 +16,7 @@ export function amountOf(quantity: Quantity | undefined): number {
 }
 
 /** Millicores, rounded up. */
-export const milliOf = (quantity: Quantity | undefined): number =>
+const milliOf = (quantity: Quantity | undefined): number =>
   ParsedQuantity.tryParse(quantity)?.milliValue() ?? 0;
 
 const quotaPeriod = 100_000;
@@ -44,7 +44,7 @@ function cpuShares(milliCPU: number): number {
 }
 
 /** Source: pkg/kubelet/qos GetContainerOOMScoreAdjust. */
-export function oomScoreAdjust(pod: Pod, container: Container, memoryCapacity: number): number {
+function oomScoreAdjust(pod: Pod, container: Container, memoryCapacity: number): number {
   if ((pod.spec.priority ?? 0) >= 2_000_000_000) return -997;
   switch (qosClassOf(pod)) {
     case 'Guaranteed':

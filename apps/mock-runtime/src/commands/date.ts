@@ -39,7 +39,7 @@ export async function date(process: Process): Promise<number> {
   return 0;
 }
 
-export function formatDate(ms: number, format: string): string {
+function formatDate(ms: number, format: string): string {
   const d = new Date(ms);
   const day = days[d.getUTCDay()] ?? '';
   const month = months[d.getUTCMonth()] ?? '';

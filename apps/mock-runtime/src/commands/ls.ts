@@ -51,7 +51,7 @@ function entry(process: Process, name: string, path: string, flags: ReadonlySet<
 
 const kinds = { file: '-', directory: 'd', link: 'l', device: 'c', other: '-' } as const;
 
-export function modeText({ kind, mode }: FileInfo): string {
+function modeText({ kind, mode }: FileInfo): string {
   const bits = [...'rwxrwxrwx'].map((letter, i) => ((mode >> (8 - i)) & 1 ? letter : '-'));
   if (mode & 0o1000) bits[8] = bits[8] === 'x' ? 't' : 'T';
   return kinds[kind] + bits.join('');

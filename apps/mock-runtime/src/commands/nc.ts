@@ -98,7 +98,7 @@ async function serve(process: Process, stream: Duplex, program: readonly string[
   stream.end();
 }
 
-export function socketFile(stream: Duplex): OpenFile {
+function socketFile(stream: Duplex): OpenFile {
   const chunks = stream.iterator({ destroyOnReturn: false });
   return new OpenFile({
     path: 'socket:',

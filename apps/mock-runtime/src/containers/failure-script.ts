@@ -20,7 +20,7 @@ const prefix = 'mock.tinkernetes.dev/';
  * | log-line, log-interval | text, duration | writes the line again and again |
  * | cpu, memory | quantity | reported usage, as `kubectl top` shows it |
  */
-export const annotationNames = [
+const annotationNames = [
   'generic-image',
   'pull-delay',
   'pull-error',

@@ -37,7 +37,7 @@ export interface DeviceNode extends NodeBase {
 export type FsNode = FileNode | DirectoryNode | LinkNode | DeviceNode;
 
 /** Image files carry the time of their build; a fixed one keeps listings the same on every node. */
-export const imageTime = Date.UTC(2025, 0, 1);
+const imageTime = Date.UTC(2025, 0, 1);
 
 export function directory(children: Record<string, FsNode> = {}, mode = 0o755): DirectoryNode {
   return {

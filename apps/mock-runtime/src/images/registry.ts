@@ -24,8 +24,8 @@ const knownRegistries = [
 const sha256 = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
 /** Of a tag's manifest; the same on every node. */
-export const digestOf = (repository: string, tag: string): string => sha256(`manifest ${repository}:${tag}`);
-export const imageIdOf = (definition: ImageDefinition, tag: string): string =>
+const digestOf = (repository: string, tag: string): string => sha256(`manifest ${repository}:${tag}`);
+const imageIdOf = (definition: ImageDefinition, tag: string): string =>
   sha256(`config ${definition.content?.(tag) ?? `${definition.repository}:${tag}`}`);
 
 /** The registries of the world as far as this runtime knows them: what can be pulled, and how the rest fails. */

@@ -42,7 +42,7 @@ export interface ProcessOptions {
 }
 
 /** The reason of a killed process's AbortSignal. */
-export class Killed extends Error {
+class Killed extends Error {
   override readonly name = 'Killed';
 
   constructor(readonly signal: SignalName) {

@@ -14,7 +14,7 @@ export function fitMessage(nodeCount: number, diagnosis: Diagnosis): string {
 }
 
 /** Each reason with the number of nodes that gave it. */
-export function reasonsOf(nodeCount: number, { statuses, absentStatus }: Diagnosis): string {
+function reasonsOf(nodeCount: number, { statuses, absentStatus }: Diagnosis): string {
   const counts = new Map<string, number>();
   const count = (reasons: readonly string[], by: number) => {
     for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + by);

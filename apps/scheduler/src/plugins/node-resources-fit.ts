@@ -49,7 +49,7 @@ interface Insufficient {
   never: boolean;
 }
 
-export function insufficientResources(
+function insufficientResources(
   requests: Resources,
   { pods, requested, allocatable }: NodeInfo,
   isIgnored: (resource: string) => boolean = () => false,

@@ -18,8 +18,7 @@ const startOf = ({ pod }: PodInfo): number =>
   Date.parse(pod.status?.startTime ?? pod.metadata.creationTimestamp ?? '');
 
 /** Higher priority, or running for longer. */
-export const byImportance = (a: PodInfo, b: PodInfo): number =>
-  b.priority - a.priority || startOf(a) - startOf(b);
+const byImportance = (a: PodInfo, b: PodInfo): number => b.priority - a.priority || startOf(a) - startOf(b);
 
 /**
  * Takes all less important Pods off the node, and then puts back as many as can stay; first those that a disruption
@@ -67,7 +66,7 @@ export function selectVictims(
 }
 
 /** Pods whose removal would exceed what a disruption budget still allows, when removed in this order. */
-export function splitByBudgets(
+function splitByBudgets(
   pods: readonly PodInfo[],
   budgets: readonly PodDisruptionBudget[],
 ): { violating: PodInfo[]; others: PodInfo[] } {

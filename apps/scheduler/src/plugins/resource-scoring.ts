@@ -42,7 +42,7 @@ function requestedToCapacityRatio(shape: readonly ShapePoint[]): ResourceScore {
 const defaultResources: ResourceWeight[] = [{ name: 'cpu' }, { name: 'memory' }];
 
 /** Requested on the node with the Pod, and capacity, for each resource that the node has. */
-export function utilizationWith(
+function utilizationWith(
   pod: Pod,
   node: NodeInfo,
   resource: string,

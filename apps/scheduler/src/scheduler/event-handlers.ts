@@ -99,7 +99,7 @@ export function addEventHandlers({ informers, cache, queue, nominator, isOurs }:
 }
 
 /** A heartbeat changes nothing that Pods wait for, and is no event. */
-export function nodeEvents(before: Node, after: Node): ClusterEvent[] {
+function nodeEvents(before: Node, after: Node): ClusterEvent[] {
   const conditions = (node: Node) =>
     (node.status?.conditions ?? []).map(({ type, status }) => [type, status]);
   const actions: EventAction[] = [];
@@ -114,7 +114,7 @@ export function nodeEvents(before: Node, after: Node): ClusterEvent[] {
   return actions.map((action) => ({ resource: 'Node', action, before, after }));
 }
 
-export function podEvents(resource: EventResource, before: Pod, after: Pod): ClusterEvent[] {
+function podEvents(resource: EventResource, before: Pod, after: Pod): ClusterEvent[] {
   const actions: EventAction[] = [];
   if (differs(before.metadata.labels, after.metadata.labels)) actions.push('UpdatePodLabel');
   if (differs(before.spec?.tolerations, after.spec?.tolerations)) actions.push('UpdatePodToleration');

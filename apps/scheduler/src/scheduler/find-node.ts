@@ -34,7 +34,7 @@ const minFeasible = 100;
 const minPercentage = 5;
 
 /** How many fitting nodes are enough. Source: schedule_one.go, numFeasibleNodesToFind. */
-export function enoughNodes(count: number, percentage: number): number {
+function enoughNodes(count: number, percentage: number): number {
   if (count < minFeasible) return count;
   const chosen = percentage || Math.max(minPercentage, 50 - Math.trunc(count / 125));
   return Math.max(minFeasible, Math.trunc((count * chosen) / 100));

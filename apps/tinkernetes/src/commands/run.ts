@@ -7,7 +7,7 @@ import { createInProcessLauncher } from '../launcher/in-process-launcher';
 import { toClusterOptions, upFlags } from '../options';
 import type { Command } from './command';
 
-export const runFlags = { ...upFlags } as const satisfies Record<string, FlagSpec>;
+const runFlags = { ...upFlags } as const satisfies Record<string, FlagSpec>;
 
 /**
  * Runs one component of a cluster in this process, in the foreground, with the command line that the cluster would
@@ -49,7 +49,7 @@ export const run: Command = {
 };
 
 /** By instance (`kubelet-node-2`) or by app, where the first instance is meant. */
-export function findSpec(name: string, specs: readonly ComponentSpec[]): ComponentSpec {
+function findSpec(name: string, specs: readonly ComponentSpec[]): ComponentSpec {
   const spec = specs.find((s) => s.instance === name) ?? specs.find((s) => s.app === name);
   if (!spec)
     throw new UsageError(`no component ${name}. Components: ${specs.map((s) => s.instance).join(', ')}`);

@@ -22,7 +22,7 @@ export const status: Command = {
 };
 
 /** A table as kubectl prints them: upper-case heads, three spaces between columns. */
-export function statusText(report: ClusterReport): string {
+function statusText(report: ClusterReport): string {
   const rows = [
     ['COMPONENT', 'STATE', 'PID', 'RESTARTS', 'LAST EXIT'],
     ...report.components.map((c) => [

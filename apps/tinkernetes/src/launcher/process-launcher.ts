@@ -16,7 +16,7 @@ type ChildMessage =
   { type: 'ready'; info: ReadyInfo } | { type: 'failed'; message: string; exitCode: number };
 
 /** The script that runs a bundled app by name; it lies beside the bundles. */
-export function runnerPath(bundle = __filename): string {
+function runnerPath(bundle = __filename): string {
   const runner = join(dirname(bundle), '..', 'run.cjs');
   if (!existsSync(runner))
     throw new UsageError('components as processes need the build: run `npm run build` first');

@@ -12,13 +12,13 @@ export function quantitiesOf(
   return new Map(Object.entries(list ?? {}).map(([name, value]) => [name, Quantity.parse(value)]));
 }
 
-export function addQuantities(a: ResourceQuantities, b: ResourceQuantities): Map<string, Quantity> {
+function addQuantities(a: ResourceQuantities, b: ResourceQuantities): Map<string, Quantity> {
   const sum = new Map(a);
   for (const [name, quantity] of b) sum.set(name, (sum.get(name) ?? Quantity.zero).add(quantity));
   return sum;
 }
 
-export function maxQuantities(a: ResourceQuantities, b: ResourceQuantities): Map<string, Quantity> {
+function maxQuantities(a: ResourceQuantities, b: ResourceQuantities): Map<string, Quantity> {
   const max = new Map(a);
   for (const [name, quantity] of b) {
     const current = max.get(name);

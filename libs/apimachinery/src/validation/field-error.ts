@@ -49,14 +49,14 @@ function escapeUnprintable(char: string): string {
 }
 
 /** The value as `field.Error` prints it: strings quoted as Go does, `null` for nothing, the rest as JSON. */
-export function formatBadValue(value: unknown): string {
+function formatBadValue(value: unknown): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'string') return goQuote(value);
   return goJson(value);
 }
 
 /** JSON as Go's encoder writes it (`<`, `>` and `&` escaped). */
-export function goJson(value: unknown): string {
+function goJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -6,15 +6,14 @@ export type NameCheck = (value: string) => readonly string[];
 
 const byteLength = (text: string): number => Buffer.byteLength(text, 'utf8');
 
-export const maxLengthMessage = (length: number, unit = 'bytes'): string =>
-  `must be no more than ${length} ${unit}`;
-export const emptyMessage = 'must be non-empty';
+const maxLengthMessage = (length: number, unit = 'bytes'): string => `must be no more than ${length} ${unit}`;
+const emptyMessage = 'must be non-empty';
 export const inclusiveRangeMessage = (low: number, high: number): string =>
   `must be between ${low} and ${high}, inclusive`;
 export const notNegativeMessage = 'must be greater than or equal to 0';
 export const immutableMessage = 'field is immutable';
 
-export function regexMessage(message: string, format: string, ...examples: string[]): string {
+function regexMessage(message: string, format: string, ...examples: string[]): string {
   if (examples.length === 0) return `${message} (regex used for validation is '${format}')`;
   const list = examples.map((example) => `'${example}', `).join(' or ');
   return `${message} (e.g. ${list}regex used for validation is '${format}')`;

@@ -27,7 +27,7 @@ export async function exportToCollector(options: {
 }
 
 /** Steps as the SDK's spans, with their own identities and times. */
-export function toSpans(steps: readonly FinishedStep[]): ReadableSpan[] {
+function toSpans(steps: readonly FinishedStep[]): ReadableSpan[] {
   const exporter = new InMemorySpanExporter();
   let current: FinishedStep | undefined;
   const provider = new BasicTracerProvider({

@@ -137,7 +137,7 @@ function subresourcesOf(
   );
 }
 
-export function splitGroupVersion(groupVersion: string): [string, string] {
+function splitGroupVersion(groupVersion: string): [string, string] {
   const slash = groupVersion.indexOf('/');
   return slash < 0 ? ['', groupVersion] : [groupVersion.slice(0, slash), groupVersion.slice(slash + 1)];
 }

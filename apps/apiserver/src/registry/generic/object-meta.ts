@@ -6,7 +6,7 @@ import { formatTime, nameSuffix, type Random } from '@tinkernetes/component-base
 const maxNameLength = 63;
 const suffixLength = 5;
 
-export function generatedName(base: string, random: Random): string {
+function generatedName(base: string, random: Random): string {
   return base.slice(0, maxNameLength - suffixLength) + nameSuffix(random, suffixLength);
 }
 

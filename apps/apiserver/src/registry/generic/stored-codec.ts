@@ -44,7 +44,7 @@ export function storedBytes(object: KubeObject): Buffer {
 }
 
 /** Puts the resourceVersion behind the uid, where upstream writes it; 0 stands for not stored. */
-export function withResourceVersion(value: Uint8Array, revision: number): Buffer {
+function withResourceVersion(value: Uint8Array, revision: number): Buffer {
   const bytes = Buffer.isBuffer(value)
     ? value
     : Buffer.from(value.buffer, value.byteOffset, value.byteLength);

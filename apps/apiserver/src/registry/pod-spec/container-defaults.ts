@@ -10,7 +10,7 @@ const defaultHttpGet = (action: HttpAction): HttpAction => fill(action, { path: 
 const positive = (value: number | undefined, otherwise: number): number =>
   value === undefined || value === 0 ? otherwise : value;
 
-export function defaultProbe(probe: Probe): Probe {
+function defaultProbe(probe: Probe): Probe {
   const timed: Probe = {
     ...probe,
     timeoutSeconds: positive(probe.timeoutSeconds, 1),

@@ -20,7 +20,7 @@ import { validateLifecycle, validateProbes } from './probes';
 import { validateResources } from './resources';
 import { validateSecurityContext } from './security';
 
-export const pullPolicies = ['Always', 'IfNotPresent', 'Never'];
+const pullPolicies = ['Always', 'IfNotPresent', 'Never'];
 const terminationPolicies = ['File', 'FallbackToLogsOnError'];
 
 /** What holds for containers of every sort. Source: core/validation.validateContainerCommon. */

@@ -100,7 +100,7 @@ function validateFieldRequirement({ key, operator, values }: NodeSelectorRequire
   return key === 'metadata.name' ? [] : [invalid(child(path, 'key'), key, 'not a valid field selector key')];
 }
 
-export const validateNodeSelectorTerm = (term: NodeSelectorTerm, path: string): Errors => [
+const validateNodeSelectorTerm = (term: NodeSelectorTerm, path: string): Errors => [
   ...eachOf(child(path, 'matchExpressions'), term.matchExpressions, validateNodeRequirement),
   ...eachOf(child(path, 'matchFields'), term.matchFields, validateFieldRequirement),
 ];

@@ -7,7 +7,7 @@ import { queueController } from '../../manager/queue-controller';
 const hourMs = 3600_000;
 
 /** Milliseconds until a request is of no use to anybody. Source: certificates/cleaner. */
-export function untilStale(request: CertificateSigningRequest, now: number): number {
+function untilStale(request: CertificateSigningRequest, now: number): number {
   const conditions = request.status?.conditions ?? [];
   const isDecided = ['Approved', 'Denied', 'Failed'].some((type) => isConditionTrue(conditions, type));
   const created = Date.parse(request.metadata.creationTimestamp ?? '');

@@ -6,7 +6,7 @@ import { queueController } from '../../manager/queue-controller';
 import { canonicalContent } from '../shared/content-hash';
 
 /** The rules of all roles that the aggregation rule selects, by the roles' names, each rule once. */
-export function aggregateRules(role: ClusterRole, all: readonly ClusterRole[]): PolicyRule[] {
+function aggregateRules(role: ClusterRole, all: readonly ClusterRole[]): PolicyRule[] {
   const selectors = (role.aggregationRule?.clusterRoleSelectors ?? []).map(selectorOf);
   const rules = new Map<string, PolicyRule>();
   for (const selector of selectors) {

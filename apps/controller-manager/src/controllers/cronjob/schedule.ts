@@ -1,7 +1,7 @@
 import { CronExpressionParser, type CronExpression } from 'cron-parser';
 
 /** More missed times than this are a sign of a wrong clock or a very late start, and are reported. */
-export const manyMissed = 100;
+const manyMissed = 100;
 
 const descriptors: Readonly<Record<string, string>> = {
   '@yearly': '0 0 1 1 *',

@@ -18,7 +18,7 @@ const hostNetworkToleration: Toleration = {
   effect: 'NoSchedule',
 };
 
-export function daemonTolerations(spec: PodSpec): Toleration[] {
+function daemonTolerations(spec: PodSpec): Toleration[] {
   const added = spec.hostNetwork ? [...ownTolerations, hostNetworkToleration] : ownTolerations;
   const given = (spec.tolerations ?? []).filter(
     (t) =>

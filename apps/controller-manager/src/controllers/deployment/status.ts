@@ -78,7 +78,7 @@ export function isComplete(deployment: Deployment, status: DeploymentStatus): bo
 }
 
 /** More updated, fewer old, more ready or more available Pods than before. */
-export function isProgressing(deployment: Deployment, next: DeploymentStatus): boolean {
+function isProgressing(deployment: Deployment, next: DeploymentStatus): boolean {
   const old = deployment.status ?? {};
   const oldOnes = (s: DeploymentStatus) => (s.replicas ?? 0) - (s.updatedReplicas ?? 0);
   return (

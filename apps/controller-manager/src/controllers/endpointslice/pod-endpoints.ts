@@ -59,7 +59,7 @@ export function podToEndpoint(pod: Pod, service: Service, node: Node | undefined
   };
 }
 
-export const addressesOf = (pod: Pod, family: 'IPv4' | 'IPv6'): string[] =>
+const addressesOf = (pod: Pod, family: 'IPv4' | 'IPv6'): string[] =>
   (pod.status?.podIPs ?? [{ ip: pod.status?.podIP ?? '' }])
     .map((p) => p.ip)
     .filter((ip) => (ip.includes(':') ? 'IPv6' : 'IPv4') === family);

@@ -2,7 +2,7 @@ import type { Endpoint, EndpointAddress, Endpoints, EndpointSubset } from '@tink
 import type { EndpointGroup } from '../endpointslice/plan';
 
 /** Upstream's --mirroring-max-endpoints-per-subset. */
-export const maxEndpointsPerSubset = 1000;
+const maxEndpointsPerSubset = 1000;
 const skipMirror = 'endpointslice.kubernetes.io/skip-mirror';
 const leaderElection = 'control-plane.alpha.kubernetes.io/leader';
 

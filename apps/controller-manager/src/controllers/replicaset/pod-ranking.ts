@@ -27,7 +27,7 @@ export interface RankingOptions {
  * doubled up on a node, ready for a shorter time, restarted more often, younger.
  * Source: k8s.io/kubernetes/pkg/controller.ActivePodsWithRanks.
  */
-export function byDeletionPriority({ podsOnNode, now }: RankingOptions): (a: Pod, b: Pod) => number {
+function byDeletionPriority({ podsOnNode, now }: RankingOptions): (a: Pod, b: Pod) => number {
   const criteria: ReadonlyArray<(pod: Pod) => number> = [
     (pod) => (pod.spec.nodeName ? 1 : 0),
     (pod) => phaseRank[pod.status?.phase ?? 'Unknown'] ?? 1,

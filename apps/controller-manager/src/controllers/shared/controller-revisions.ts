@@ -13,7 +13,7 @@ import { canonicalContent, contentHash } from './content-hash';
 export const revisionHashLabel = 'controller-revision-hash';
 
 /** A template as a ControllerRevision keeps it: a strategic merge patch that puts it back. */
-export const revisionData = (template: PodTemplateSpec): object => ({
+const revisionData = (template: PodTemplateSpec): object => ({
   spec: { template: { ...template, $patch: 'replace' } },
 });
 
@@ -24,10 +24,10 @@ export function templateOf(revision: ControllerRevision): PodTemplateSpec {
   return template;
 }
 
-export const byRevision = (a: ControllerRevision, b: ControllerRevision): number =>
+const byRevision = (a: ControllerRevision, b: ControllerRevision): number =>
   a.revision - b.revision || a.metadata.name.localeCompare(b.metadata.name);
 
-export const sameData = (a: ControllerRevision, b: ControllerRevision): boolean =>
+const sameData = (a: ControllerRevision, b: ControllerRevision): boolean =>
   canonicalContent(a.data) === canonicalContent(b.data);
 
 export interface RevisionOwner {

@@ -11,7 +11,7 @@ import type { TraceParent } from '@tinkernetes/component-base';
 import type { ControllerContext } from '../../manager/context';
 
 /** A name prefix for Pods of `owner`, shortened as upstream does where it would be too long for a name. */
-export const podNamePrefix = (owner: string): string => (owner.length > 57 ? owner : `${owner}-`);
+const podNamePrefix = (owner: string): string => (owner.length > 57 ? owner : `${owner}-`);
 
 export interface PodFromTemplate {
   owner: KubeObject;

@@ -6,7 +6,7 @@ import { queueController } from '../../manager/queue-controller';
 import { isJobFinished } from '../job/conditions';
 
 /** Milliseconds until a finished Job may be deleted (0 or less: now); undefined: never, or not finished. */
-export function untilExpiry(job: Job, now: number): number | undefined {
+function untilExpiry(job: Job, now: number): number | undefined {
   const { ttlSecondsAfterFinished: ttl } = job.spec;
   const end = isJobFinished(job);
   if (ttl === undefined || !end || job.metadata.deletionTimestamp) return undefined;

@@ -1,9 +1,9 @@
 import type { Service, ServiceSpec } from '@tinkernetes/api';
 
-export const needsClusterIp = (spec: ServiceSpec): boolean => spec.type !== 'ExternalName';
-export const needsNodePort = (spec: ServiceSpec): boolean =>
+const needsClusterIp = (spec: ServiceSpec): boolean => spec.type !== 'ExternalName';
+const needsNodePort = (spec: ServiceSpec): boolean =>
   spec.type === 'NodePort' || (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false);
-export const needsHealthCheckNodePort = (spec: ServiceSpec): boolean =>
+const needsHealthCheckNodePort = (spec: ServiceSpec): boolean =>
   spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
 export const isHeadless = (spec: ServiceSpec): boolean =>
   spec.clusterIPs?.[0] === 'None' || spec.clusterIP === 'None';
@@ -19,7 +19,7 @@ export function syncClusterIps(spec: ServiceSpec, old?: ServiceSpec): ServiceSpe
 }
 
 /** Values that the server had chosen stay when an update leaves them out. Source: service.patchAllocatedValues. */
-export function keepAllocated(spec: ServiceSpec, old: ServiceSpec): ServiceSpec {
+function keepAllocated(spec: ServiceSpec, old: ServiceSpec): ServiceSpec {
   let result = spec;
   if (needsClusterIp(spec) && needsClusterIp(old)) {
     if (!result.clusterIP) result = { ...result, clusterIP: old.clusterIP };
@@ -46,7 +46,7 @@ function keepNodePorts(spec: ServiceSpec, old: ServiceSpec): ServiceSpec {
 }
 
 /** What belongs to the old type vanishes with it, unless the update sets it anew. Source: service.dropTypeDependentFields. */
-export function dropTypeDependent(spec: ServiceSpec, old: ServiceSpec): ServiceSpec {
+function dropTypeDependent(spec: ServiceSpec, old: ServiceSpec): ServiceSpec {
   let result = spec;
   const same = (name: keyof ServiceSpec) => JSON.stringify(spec[name]) === JSON.stringify(old[name]);
   if (needsClusterIp(old) && !needsClusterIp(spec) && same('clusterIP') && same('clusterIPs')) {
