@@ -112,6 +112,24 @@ describe('exec, attach and port-forward', () => {
     await client.shows('error', 'Success');
   });
 
+  it('reports an attachment as successful when the container exits with a code, as containerd does', async () => {
+    const shell = await node.startPod({
+      name: 'shell',
+      image: 'busybox',
+      command: ['sh', '-c', 'read line; exit 3'],
+      container: { stdin: true, stdinOnce: true },
+    });
+    const { url } = await node.runtime.attach({
+      containerId: shell.containerId,
+      stdin: true,
+      stdout: true,
+      stderr: true,
+    });
+    const client = await ChannelClient.open(url);
+    client.send('stdin', 'bye\n');
+    await client.shows('error', 'Success');
+  });
+
   it('forwards ports into the network of the sandbox', async () => {
     const { url } = await node.runtime.portForward({ podSandboxId: pod.sandboxId, port: [80] });
     const socket = new WebSocket(url.replace('http:', 'ws:'), ['v4.channel.k8s.io']);

@@ -159,11 +159,12 @@ function attachHandler(container: Container): RemoteCommandHandler {
     });
     streams.stdin?.on('end', () => container.detached());
     streams.onResize(({ width, height }) => terminal?.resize(width, height));
-    const gone = new Promise<number>((resolve) => onGone(streams, () => resolve(0)));
-    const exitCode = await Promise.race([exited, gone]);
+    const gone = new Promise<void>((resolve) => onGone(streams, resolve));
+    await Promise.race([exited, gone]);
     stop();
     if (streams.stdin) container.detached();
-    return { exitCode };
+    // Attaching succeeded, whatever the container exits with; a client takes that from the Pod's status.
+    return { exitCode: 0 };
   };
 }
 
