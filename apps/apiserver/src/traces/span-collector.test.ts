@@ -20,6 +20,22 @@ describe('SpanCollector', () => {
     expect(found.map(({ startMs }) => startMs)).toEqual([1, 5]);
   });
 
+  it('finds the newest of the objects that had one name', () => {
+    const collector = new SpanCollector();
+    const about = (traceId: string, uid: string, startMs: number): FinishedStep => ({
+      ...span(traceId, 'Deployment', startMs),
+      object: { kind: 'Deployment', namespace: 'default', name: 'web', uid },
+    });
+    collector.add([
+      about('t1', 'old', 1),
+      about('t2', 'new', 5),
+      about('t3', 'new', 7),
+      about('t1', 'old', 2),
+    ]);
+    const found = collector.find({ kind: 'deployment', namespace: 'default', name: 'web' });
+    expect(found.map(({ traceId }) => traceId)).toEqual(['t2', 't3']);
+  });
+
   it('forgets the oldest traces when there are too many spans', () => {
     const collector = new SpanCollector(3);
     collector.add([span('t1', 'Pod', 1), span('t1', 'Pod', 2)]);

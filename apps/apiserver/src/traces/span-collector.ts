@@ -29,7 +29,8 @@ export class SpanCollector {
 
   /**
    * The spans of a trace, or of the traces that an object takes part in. What an object's controllers make is in
-   * the object's own trace, so that a Deployment's spans include those of its Pods.
+   * the object's own trace, so that a Deployment's spans include those of its Pods. Of objects that had the same name
+   * one after the other, it is the newest.
    */
   find({ traceId, kind, namespace, name }: SpanQuery): FinishedStep[] {
     if (traceId) return inOrder(this.traces.get(traceId) ?? []);
@@ -38,7 +39,10 @@ export class SpanCollector {
       (!kind || object.kind.toLowerCase() === kind.toLowerCase()) &&
       (!namespace || object.namespace === namespace) &&
       (!name || object.name === name);
-    return inOrder([...this.traces.values()].filter((spans) => spans.some(matches)).flat());
+    const traces = [...this.traces.values()].filter((spans) => spans.some(matches));
+    const newest = inOrder(traces.flat().filter(matches)).findLast(({ object }) => object?.uid)?.object?.uid;
+    const isNewest = (step: FinishedStep) => matches(step) && (!newest || step.object?.uid === newest);
+    return inOrder(traces.filter((spans) => spans.some(isNewest)).flat());
   }
 
   get size(): number {
