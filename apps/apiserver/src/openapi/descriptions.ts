@@ -28,7 +28,7 @@ export function withDescriptions(
   for (const [name, schema] of Object.entries(schemas)) {
     const texts = descriptions[name];
     const properties = Object.entries(schema.properties ?? {}).map(([field, property]) => {
-      const type = property.$ref?.slice('#/'.length);
+      const type = (property.$ref ?? property.allOf?.[0]?.$ref)?.slice('#/'.length);
       const text = texts?.properties?.[field] ?? (type ? descriptions[type]?.description : undefined);
       return [field, described(property, text)] as const;
     });
