@@ -92,3 +92,9 @@ export const isInvalid = (error: unknown): error is StatusError => hasReason(err
 export const isExpired = (error: unknown): error is StatusError => hasReason(error, 'Expired', 'Gone');
 export const isTooManyRequests = (error: unknown): error is StatusError =>
   hasReason(error, 'TooManyRequests');
+
+/** For a promise's `catch`: what is gone is as it should be, or undefined. */
+export const ignoreNotFound = (error: unknown): undefined => {
+  if (!isNotFound(error)) throw error;
+  return undefined;
+};

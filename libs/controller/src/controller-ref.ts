@@ -4,7 +4,7 @@ import {
   type OwnerReference,
   type ResourceDescriptor,
 } from '@tinkernetes/api';
-import { controllerOf, isNotFound, isInvalid } from '@tinkernetes/apimachinery';
+import { controllerOf, ignoreNotFound, isInvalid, isNotFound } from '@tinkernetes/apimachinery';
 import type { ResourceClient } from '@tinkernetes/client';
 
 /** The reference that makes `owner` the managing controller of an object (metav1.NewControllerRef). */
@@ -75,10 +75,7 @@ async function adopt<C extends KubeObject, O extends KubeObject>(
 ): Promise<C | undefined> {
   const { name, namespace, uid } = child.metadata;
   const patch = { metadata: { uid, ownerReferences: [controllerRefOf(owner, ownerDescriptor)] } };
-  return client.patch(name, patch, { type: 'strategic', namespace, signal }).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
+  return client.patch(name, patch, { type: 'strategic', namespace, signal }).catch(ignoreNotFound);
 }
 
 async function release<C extends KubeObject, O extends KubeObject>(

@@ -1,5 +1,5 @@
 import { Leases, type Lease } from '@tinkernetes/api';
-import { isNotFound } from '@tinkernetes/apimachinery';
+import { ignoreNotFound } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
 import {
   formatMicroTime,
@@ -183,10 +183,7 @@ class LeaderElector {
 
   private async read(signal: AbortSignal): Promise<Lease | undefined> {
     const { lease } = this.options;
-    return this.leases.get(lease.name, { namespace: this.namespace, signal }).catch((error: unknown) => {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    });
+    return this.leases.get(lease.name, { namespace: this.namespace, signal }).catch(ignoreNotFound);
   }
 
   private async createLease(signal: AbortSignal): Promise<boolean> {

@@ -20,20 +20,18 @@ const prefix = 'mock.tinkernetes.dev/';
  * | log-line, log-interval | text, duration | writes the line again and again |
  * | cpu, memory | quantity | reported usage, as `kubectl top` shows it |
  */
-const annotationNames = [
-  'generic-image',
-  'pull-delay',
-  'pull-error',
-  'exit-after',
-  'exit-code',
-  'crash-times',
-  'oom-after',
-  'log-line',
-  'log-interval',
-  'cpu',
-  'memory',
-] as const;
-export type AnnotationName = (typeof annotationNames)[number];
+export type AnnotationName =
+  | 'generic-image'
+  | 'pull-delay'
+  | 'pull-error'
+  | 'exit-after'
+  | 'exit-code'
+  | 'crash-times'
+  | 'oom-after'
+  | 'log-line'
+  | 'log-interval'
+  | 'cpu'
+  | 'memory';
 
 /** The value for one container: its own annotation, else the Pod's. */
 export function scripted(

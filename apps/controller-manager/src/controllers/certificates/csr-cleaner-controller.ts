@@ -1,5 +1,5 @@
 import { CertificateSigningRequests, type CertificateSigningRequest } from '@tinkernetes/api';
-import { isConditionTrue, isNotFound } from '@tinkernetes/apimachinery';
+import { ignoreNotFound, isConditionTrue } from '@tinkernetes/apimachinery';
 import type { ReconcileResult, Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
@@ -34,12 +34,7 @@ export function startCsrCleanerController(context: ControllerContext): RunnableC
       if (!request) return;
       const left = untilStale(request, clock.now());
       if (left > 0) return { requeueAfterMs: left };
-      await client
-        .for(CertificateSigningRequests)
-        .delete(name, { signal })
-        .catch((error: unknown) => {
-          if (!isNotFound(error)) throw error;
-        });
+      await client.for(CertificateSigningRequests).delete(name, { signal }).catch(ignoreNotFound);
     },
   };
   return queueController({ context, queue, reconciler, concurrency: 1 });

@@ -6,7 +6,7 @@ import {
   type Job,
   type ObjectReference,
 } from '@tinkernetes/api';
-import { controllerOf, isAlreadyExists, isNotFound, keyOf } from '@tinkernetes/apimachinery';
+import { ignoreNotFound, controllerOf, isAlreadyExists, isNotFound, keyOf } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import { controllerRefOf, type ReconcileResult, type Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
@@ -212,9 +212,7 @@ class CronJobController implements Reconciler {
     await client
       .for(CronJobs)
       .updateStatus({ ...cronJob, status }, { namespace: cronJob.metadata.namespace })
-      .catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-      });
+      .catch(ignoreNotFound);
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type Node,
   type Pod,
 } from '@tinkernetes/api';
-import { deepEqual, isNotFound, keyOf, selectorOf } from '@tinkernetes/apimachinery';
+import { ignoreNotFound, deepEqual, keyOf, selectorOf } from '@tinkernetes/apimachinery';
 import {
   claimChildren,
   ControllerExpectations,
@@ -262,8 +262,4 @@ function daemonPod(set: DaemonSet, nodeName: string, hash: string) {
     },
     spec: specForNode(pod.spec, nodeName),
   };
-}
-
-function ignoreNotFound(error: unknown): void {
-  if (!isNotFound(error)) throw error;
 }

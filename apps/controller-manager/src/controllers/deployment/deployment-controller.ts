@@ -8,10 +8,10 @@ import {
   type ReplicaSet,
 } from '@tinkernetes/api';
 import {
+  ignoreNotFound,
   controllerOf,
   findCondition,
   isAlreadyExists,
-  isNotFound,
   keyOf,
   selectorOf,
 } from '@tinkernetes/apimachinery';
@@ -507,7 +507,3 @@ class DeploymentController implements Reconciler {
     return parent ? this.deployments.lister.get(parent.name, pod.metadata.namespace) : undefined;
   }
 }
-
-const ignoreNotFound = (error: unknown): void => {
-  if (!isNotFound(error)) throw error;
-};

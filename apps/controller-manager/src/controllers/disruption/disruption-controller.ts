@@ -10,7 +10,7 @@ import {
   type PodDisruptionBudget,
   type PodDisruptionBudgetStatus,
 } from '@tinkernetes/api';
-import { controllerOf, isNotFound, keyOf, selectorOf, setCondition } from '@tinkernetes/apimachinery';
+import { ignoreNotFound, controllerOf, keyOf, selectorOf, setCondition } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import type { ReconcileResult, Reconciler } from '@tinkernetes/controller';
 import type { Lister } from '@tinkernetes/informers';
@@ -101,9 +101,7 @@ export function startDisruptionController(context: ControllerContext): RunnableC
     await client
       .for(PodDisruptionBudgets)
       .updateStatus({ ...budget, status }, { namespace: budget.metadata.namespace, signal })
-      .catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-      });
+      .catch(ignoreNotFound);
   }
   return queueController({ context, queue, reconciler, concurrency: 1 });
 }

@@ -1,5 +1,5 @@
 import { EndpointsResource, Pods, Services, type Endpoints, type Pod } from '@tinkernetes/api';
-import { isAlreadyExists, isNotFound, keyOf, selectorOfMap, splitKey } from '@tinkernetes/apimachinery';
+import { ignoreNotFound, isAlreadyExists, keyOf, selectorOfMap, splitKey } from '@tinkernetes/apimachinery';
 import type { Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
@@ -43,9 +43,7 @@ export function startEndpointsController(context: ControllerContext): RunnableCo
       const endpointsClient = client.for(EndpointsResource);
       if (!service) {
         if (!endpoints.lister.getByKey(key)) return;
-        await endpointsClient.delete(name, { namespace, signal }).catch((error: unknown) => {
-          if (!isNotFound(error)) throw error;
-        });
+        await endpointsClient.delete(name, { namespace, signal }).catch(ignoreNotFound);
         return;
       }
       const { selector } = service.spec;

@@ -7,7 +7,7 @@ import {
   type Pod,
   type Service,
 } from '@tinkernetes/api';
-import { isNotFound, keyOf, selectorOfMap } from '@tinkernetes/apimachinery';
+import { ignoreNotFound, keyOf, selectorOfMap } from '@tinkernetes/apimachinery';
 import type { Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
@@ -82,9 +82,7 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
           ),
           ...plan.update.map((slice) => slicesClient.update(slice, { namespace, signal, trace })),
           ...plan.delete.map((slice) =>
-            slicesClient.delete(slice.metadata.name, { namespace, signal }).catch((error: unknown) => {
-              if (!isNotFound(error)) throw error;
-            }),
+            slicesClient.delete(slice.metadata.name, { namespace, signal }).catch(ignoreNotFound),
           ),
         ]);
       } catch (error) {

@@ -1,5 +1,5 @@
 import type { KubeObject, OwnerReference, ResourceDescriptor } from '@tinkernetes/api';
-import { isNotFound } from '@tinkernetes/apimachinery';
+import { ignoreNotFound } from '@tinkernetes/apimachinery';
 import { TerminalError } from '@tinkernetes/controller';
 import type { ControllerContext } from '../../manager/context';
 import {
@@ -216,13 +216,6 @@ export class GarbageCollector {
     return this.context.client
       .for(descriptor)
       .get(name, { namespace: descriptor.namespaced ? namespace : undefined })
-      .catch((error: unknown) => {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      });
+      .catch(ignoreNotFound);
   }
-}
-
-function ignoreNotFound(error: unknown): void {
-  if (!isNotFound(error)) throw error;
 }

@@ -6,7 +6,7 @@ import {
   type EndpointSlice,
   type Service,
 } from '@tinkernetes/api';
-import { isNotFound, keyOf } from '@tinkernetes/apimachinery';
+import { ignoreNotFound, keyOf } from '@tinkernetes/apimachinery';
 import { controllerRefOf, type Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
@@ -99,12 +99,7 @@ export function startEndpointSliceMirroringController(context: ControllerContext
 
   async function remove({ metadata }: EndpointSlice, signal: AbortSignal): Promise<void> {
     const { name, namespace } = metadata;
-    await client
-      .for(EndpointSlices)
-      .delete(name, { namespace, signal })
-      .catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-      });
+    await client.for(EndpointSlices).delete(name, { namespace, signal }).catch(ignoreNotFound);
   }
   return queueController({ context, queue, reconciler, concurrency: 5 });
 }

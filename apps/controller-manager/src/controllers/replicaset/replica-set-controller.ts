@@ -1,7 +1,7 @@
 import { Pods, ReplicaSets, type Pod, type ReplicaSet, type ResourceDescriptor } from '@tinkernetes/api';
 import {
+  ignoreNotFound,
   controllerOf,
-  isNotFound,
   isPodActive,
   isPodTerminal,
   keyOf,
@@ -130,9 +130,7 @@ class ReplicaSetController implements Reconciler {
                 { namespace: set.metadata.namespace, trace: span.traceParent ?? parent, signal },
               ),
           )
-          .catch((e: unknown) => {
-            if (!isNotFound(e)) throw e;
-          });
+          .catch(ignoreNotFound);
       }
       if (error) throw error;
       const wait = untilNextAvailable(set, active, clock.now());

@@ -18,7 +18,7 @@ import {
   type Pod,
   type ResourceDescriptor,
 } from '@tinkernetes/api';
-import { isNotFound, isPodTerminal, keyOf } from '@tinkernetes/apimachinery';
+import { ignoreNotFound, isPodTerminal, keyOf } from '@tinkernetes/apimachinery';
 import type { Reconciler } from '@tinkernetes/controller';
 import type { SharedInformer } from '@tinkernetes/informers';
 import type { ControllerContext, RunnableController } from '../../manager/context';
@@ -96,9 +96,7 @@ export function startResourceQuotaController(context: ControllerContext): Runnab
       await client
         .for(ResourceQuotas)
         .updateStatus({ ...quota, status }, { namespace, signal })
-        .catch((error: unknown) => {
-          if (!isNotFound(error)) throw error;
-        });
+        .catch(ignoreNotFound);
     },
   };
   return queueController({

@@ -5,7 +5,7 @@ import {
   type PodTemplateSpec,
   type ResourceDescriptor,
 } from '@tinkernetes/api';
-import { isAlreadyExists, isNotFound } from '@tinkernetes/apimachinery';
+import { ignoreNotFound, isAlreadyExists } from '@tinkernetes/apimachinery';
 import { controllerRefOf } from '@tinkernetes/controller';
 import type { Client } from '@tinkernetes/client';
 import { canonicalContent, contentHash } from './content-hash';
@@ -90,8 +90,6 @@ export async function truncateHistory(
     await client
       .for(ControllerRevisions)
       .delete(metadata.name, { namespace: metadata.namespace })
-      .catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-      });
+      .catch(ignoreNotFound);
   }
 }

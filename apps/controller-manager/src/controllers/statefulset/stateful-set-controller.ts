@@ -7,7 +7,7 @@ import {
   type Pod,
   type StatefulSet,
 } from '@tinkernetes/api';
-import { isAlreadyExists, isNotFound, keyOf, selectorOf } from '@tinkernetes/apimachinery';
+import { ignoreNotFound, isAlreadyExists, isNotFound, keyOf, selectorOf } from '@tinkernetes/apimachinery';
 import { claimChildren, type ReconcileResult, type Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
@@ -141,7 +141,7 @@ class StatefulSetController implements Reconciler {
     const pod = await this.context.client
       .for(Pods)
       .get(name, { namespace: set.metadata.namespace })
-      .catch(undefinedIfGone);
+      .catch(ignoreNotFound);
     if (pod?.metadata.ownerReferences?.some((o) => o.uid === set.metadata.uid)) return;
     throw new Error(`pod ${name} exists already and is not of this set`, { cause });
   }
@@ -221,7 +221,7 @@ class StatefulSetController implements Reconciler {
       await client
         .for(PersistentVolumeClaims)
         .patch(metadata.name, { metadata: { ownerReferences } }, { type: 'merge', namespace })
-        .catch(undefinedIfGone);
+        .catch(ignoreNotFound);
     }
   }
 
@@ -232,7 +232,7 @@ class StatefulSetController implements Reconciler {
     await client
       .for(StatefulSets)
       .updateStatus({ ...set, status }, { namespace: set.metadata.namespace, trace: client.traceOf(set) })
-      .catch(undefinedIfGone);
+      .catch(ignoreNotFound);
   }
 
   private async revisionsOf(
@@ -297,9 +297,4 @@ async function settleAll(work: ReadonlyArray<Promise<void>>): Promise<void> {
   const results = await Promise.allSettled(work);
   const failure = results.find((r) => r.status === 'rejected');
   if (failure) throw failure.reason;
-}
-
-function undefinedIfGone(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
-  return undefined;
 }

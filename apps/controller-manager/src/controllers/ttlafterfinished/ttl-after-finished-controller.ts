@@ -1,5 +1,5 @@
 import { Jobs, type Job } from '@tinkernetes/api';
-import { isNotFound, keyOf } from '@tinkernetes/apimachinery';
+import { ignoreNotFound, keyOf } from '@tinkernetes/apimachinery';
 import type { ReconcileResult, Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
@@ -35,7 +35,7 @@ export function startTtlAfterFinishedController(context: ControllerContext): Run
       if (left > 0) return { requeueAfterMs: left };
       // The time to live may just have been made longer: the stored Job decides.
       const { name, namespace } = cached.metadata;
-      const job = await client.for(Jobs).get(name, { namespace, signal }).catch(undefinedIfGone);
+      const job = await client.for(Jobs).get(name, { namespace, signal }).catch(ignoreNotFound);
       const stillLeft = job && untilExpiry(job, clock.now());
       if (!job || stillLeft === undefined) return;
       if (stillLeft > 0) return { requeueAfterMs: stillLeft };
@@ -43,13 +43,8 @@ export function startTtlAfterFinishedController(context: ControllerContext): Run
       await client
         .for(Jobs)
         .delete(name, { namespace, signal, propagationPolicy: 'Foreground', preconditions })
-        .catch(undefinedIfGone);
+        .catch(ignoreNotFound);
     },
   };
   return queueController({ context, queue, reconciler, concurrency: 5 });
-}
-
-function undefinedIfGone(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
-  return undefined;
 }

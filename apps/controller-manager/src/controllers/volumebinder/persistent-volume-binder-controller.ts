@@ -8,7 +8,7 @@ import {
   type PersistentVolumeStatus,
   type StorageClass,
 } from '@tinkernetes/api';
-import { isAlreadyExists, isNotFound, keyOf } from '@tinkernetes/apimachinery';
+import { ignoreNotFound, isAlreadyExists, keyOf } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import type { ReconcileResult, Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
@@ -316,7 +316,3 @@ const referenceTo = ({ metadata }: PersistentVolumeClaim) => ({
   uid: metadata.uid,
   resourceVersion: metadata.resourceVersion,
 });
-
-function ignoreNotFound(error: unknown): void {
-  if (!isNotFound(error)) throw error;
-}
