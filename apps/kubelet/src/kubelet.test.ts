@@ -97,6 +97,28 @@ describe('kubelet', () => {
     });
   });
 
+  it('backs off a container that its liveness probe kills again and again', async () => {
+    kubelet.runtime.exec = () => ({ exitCode: 1 });
+    await kubelet.create('unwell', {
+      terminationGracePeriodSeconds: 1,
+      containers: [
+        {
+          name: 'unwell-main',
+          image: 'busybox',
+          livenessProbe: { exec: { command: ['false'] }, periodSeconds: 1, failureThreshold: 1 },
+        },
+      ],
+    });
+    await eventually(
+      async () => {
+        const [status] = (await kubelet.get('unwell')).status?.containerStatuses ?? [];
+        expect(status?.state?.waiting?.reason).toBe('CrashLoopBackOff');
+        expect(status?.restartCount).toBe(2);
+      },
+      { timeoutMs: 10_000 },
+    );
+  }, 15_000);
+
   it('runs init containers in order and sidecars beside the main container', async () => {
     await kubelet.create('staged', {
       restartPolicy: 'Never',

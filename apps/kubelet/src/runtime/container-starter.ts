@@ -68,8 +68,9 @@ export class ContainerStarter {
 
   /** Throws StartError with what the container's status is to say. */
   async start(pod: Pod, container: Container, target: StartTarget): Promise<void> {
-    const last = findContainer(target.status, container.name);
-    this.checkBackOff(pod, container, last?.state === 'exited' ? last.finishedAt : undefined);
+    // The status is from before this sync: of a container that was just killed, it is the run before that ended last.
+    const ended = target.status.containers.find((c) => c.name === container.name && c.state === 'exited');
+    this.checkBackOff(pod, container, ended?.finishedAt);
     await this.run(pod, container, target);
   }
 
