@@ -1,0 +1,219 @@
+// `npm run bench:node [-- --pods 200] [-- --singles 100] [-- --light 1000 --each 10] [-- --profile DIR]`: how fast one
+// node starts Pods and what they cost it: kubelet and runtime are the processes that are looked at, the API server,
+// scheduler and controllers run beside them. `--profile` writes CPU profiles of both.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, openSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from '../../tools/build.mjs';
+import {
+  cpuSeconds,
+  ended,
+  option,
+  processTree,
+  pssMB,
+  request,
+  root,
+  sleep,
+  startCluster,
+} from './cluster.mjs';
+
+const pods = option('pods', 200);
+const singles = option('singles', 100);
+const light = option('light', 0);
+const each = option('each', 10);
+const profileAt = process.argv.indexOf('--profile');
+const profileDir = profileAt < 0 ? undefined : process.argv[profileAt + 1];
+const podsPath = '/api/v1/namespaces/default/pods';
+
+/** A component's bundle, as the launcher starts it. */
+function component(app, argv, dir) {
+  const flags = profileDir
+    ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`, `--cpu-prof-name=${app}.cpuprofile`]
+    : [];
+  return spawn(process.execPath, [...flags, join(root, `dist/apps/${app}.cjs`), ...argv], {
+    stdio: ['ignore', 'ignore', openSync(join(dir, `${app}.log`), 'a')],
+  });
+}
+
+/** The node's two processes. */
+function startNode({ dataDir }, kubeletFlags) {
+  const dir = join(dataDir, 'nodes/node-1');
+  // A socket's path is short.
+  const sockets = join(tmpdir(), `tk-node-${createHash('sha256').update(dataDir).digest('hex').slice(0, 8)}`);
+  for (const d of [dir, sockets]) mkdirSync(d, { recursive: true });
+  const cri = `unix://${sockets}/cri.sock`;
+  const vnet = `unix://${sockets}/vnet.sock`;
+  return [
+    component(
+      'mock-runtime',
+      [
+        `--listen=${cri}`,
+        `--vnet-listen=${vnet}`,
+        `--root-dir=${dir}/runtime`,
+        '--node-name=node-1',
+        '--node-address=172.30.0.11',
+        '--overlay-bind-address=127.0.0.1',
+        '--host-alias=172.30.0.0/16=127.0.0.1',
+        `--cni-conf-dir=${dir}/cni/net.d`,
+        `--cni-bin-dir=${dir}/cni/bin`,
+      ],
+      dir,
+    ),
+    component(
+      'kubelet',
+      [
+        `--bootstrap-kubeconfig=${dataDir}/kubeconfigs/bootstrap-kubelet.kubeconfig`,
+        `--kubeconfig=${dir}/kubelet/kubeconfig`,
+        `--root-dir=${dir}/kubelet`,
+        '--hostname-override=node-1',
+        '--node-ip=172.30.0.11',
+        `--container-runtime-endpoint=${cri}`,
+        `--vnet-endpoint=${vnet}`,
+        '--address=127.0.0.1',
+        '--port=0',
+        `--client-ca-file=${dataDir}/pki/ca.crt`,
+        '--cluster-dns=10.96.0.10',
+        '--max-pods=250',
+        ...kubeletFlags,
+      ],
+      dir,
+    ),
+  ];
+}
+
+const create = (kubeconfig, name) =>
+  request(kubeconfig, {
+    method: 'POST',
+    path: podsPath,
+    body: {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name },
+      spec: {
+        terminationGracePeriodSeconds: 1,
+        containers: [{ name: 'pause', image: 'registry.k8s.io/pause:3.10' }],
+      },
+    },
+  });
+
+/** Resolves when as many Pods as said have been seen Running, or, with `gone`, deleted. */
+function seen(kubeconfig, { count, gone = false, path = podsPath }) {
+  const names = new Set();
+  return request(kubeconfig, {
+    path: `${path}${path.includes('?') ? '&' : '?'}watch=1`,
+    onLine: ({ type, object }) => {
+      if (gone ? type === 'DELETED' : object.status?.phase === 'Running') names.add(object.metadata.name);
+      return names.size >= count;
+    },
+  });
+}
+
+const nodesReady = (kubeconfig, count) => {
+  const ready = new Set();
+  return request(kubeconfig, {
+    path: '/api/v1/nodes?watch=1',
+    onLine: ({ object }) => {
+      if (object.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True'))
+        ready.add(object.metadata.name);
+      return ready.size >= count;
+    },
+  });
+};
+
+async function manyPods(kubeconfig, prefix, count) {
+  const running = seen(kubeconfig, { count });
+  const start = performance.now();
+  await Promise.all(Array.from({ length: count }, (_, i) => create(kubeconfig, `${prefix}-${i}`)));
+  const created = performance.now() - start;
+  await running;
+  return { created: created / 1000, running: (performance.now() - start) / 1000 };
+}
+
+async function deleteAll(kubeconfig, count) {
+  const gone = seen(kubeconfig, { count, gone: true });
+  await request(kubeconfig, { method: 'DELETE', path: podsPath });
+  await gone;
+}
+
+async function onePod(kubeconfig, name) {
+  const running = seen(kubeconfig, { count: 1, path: `${podsPath}?fieldSelector=metadata.name%3D${name}` });
+  const start = performance.now();
+  const { metadata } = JSON.parse(await create(kubeconfig, name));
+  await running;
+  const took = performance.now() - start;
+  const query = `fieldSelector=metadata.name%3D${name}&resourceVersion=${metadata.resourceVersion}`;
+  const gone = seen(kubeconfig, { count: 1, gone: true, path: `${podsPath}?${query}` });
+  await request(kubeconfig, { method: 'DELETE', path: `${podsPath}/${name}?gracePeriodSeconds=0` });
+  await gone;
+  return took;
+}
+
+const quantile = (sorted, q) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))];
+const row = (label, measured, aim) => console.log(`| ${label} | ${measured} | ${aim} |`);
+
+/** Runs the work on a fresh cluster without nodes but the given ones. */
+async function onCluster(kubeletFlags, count, work) {
+  const cluster = await startCluster(['--nodes=1', '--without=kubelet,mock-runtime,kube-proxy,cluster-dns']);
+  let node = [];
+  try {
+    await cluster.ready;
+    node = startNode(cluster, kubeletFlags);
+    const start = performance.now();
+    await nodesReady(cluster.kubeconfig, count);
+    await work(
+      cluster,
+      node.map((child) => child.pid),
+      (performance.now() - start) / 1000,
+    );
+  } finally {
+    for (const child of [...node].reverse()) await ended(child);
+    await cluster.stop();
+  }
+}
+
+async function oneNode({ kubeconfig }, pids) {
+  await manyPods(kubeconfig, 'warm', 20);
+  await deleteAll(kubeconfig, 20);
+  await sleep(3000);
+  const before = pssMB(pids);
+  const cpuBefore = cpuSeconds(pids);
+  const { created, running } = await manyPods(kubeconfig, 'pod', pods);
+  const cpu = cpuSeconds(pids) - cpuBefore;
+  row(
+    `${pods} Pods on one node, create to Running`,
+    `${running.toFixed(2)} s (created after ${created.toFixed(2)} s)`,
+    '2 / 4 s',
+  );
+  row('… CPU of kubelet and runtime', `${cpu.toFixed(2)} s`, '');
+  await sleep(10_000);
+  row('memory (PSS) per idle Pod', `${((pssMB(pids) - before) / pods).toFixed(2)} MB`, '≤ 0.6 MB');
+  await deleteAll(kubeconfig, pods);
+  await sleep(1000);
+  const times = [];
+  for (let i = 0; i < singles; i++) times.push(await onePod(kubeconfig, `single-${i}`));
+  times.sort((a, b) => a - b);
+  row(
+    'one Pod on an idle node, create to Running',
+    `p50 ${quantile(times, 0.5).toFixed(0)} ms, p99 ${quantile(times, 0.99).toFixed(0)} ms`,
+    'p99 ≤ 150 ms',
+  );
+}
+
+async function lightNodes({ kubeconfig, pid }, pids, readySeconds) {
+  row(`${light} light nodes Ready`, `${readySeconds.toFixed(1)} s`, '');
+  const { running } = await manyPods(kubeconfig, 'pod', light * each);
+  row(`${light * each} Pods on them, create to Running`, `${running.toFixed(1)} s`, '');
+  await sleep(15_000);
+  const all = [...pids, ...processTree(pid)];
+  const before = cpuSeconds(all);
+  await sleep(20_000);
+  row('CPU, idle, whole cluster', `${((cpuSeconds(all) - before) / 20).toFixed(2)} cores`, '< 1');
+  row('memory (PSS), whole cluster', `${pssMB(all).toFixed(0)} MB`, '≤ 1500 MB');
+}
+
+await build();
+console.log(`Node ${process.version}\n\n| | measured | aim / must |\n| --- | --- | --- |`);
+if (light > 0) await onCluster([`--nodes=${light}`], light, lightNodes);
+else await onCluster([], 1, oneNode);
