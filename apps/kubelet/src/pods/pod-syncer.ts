@@ -50,6 +50,8 @@ const mountRetryMs = 5000;
 export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
   /** Pods that have become ready once: what happens to them later is no part of their start's trace. */
   const started = new Set<string>();
+  /** Pods whose directories there are. */
+  const housed = new Set<string>();
 
   return {
     sync: (pod) => deps.tracer.step('kubelet.sync', stepOf(pod), (span) => sync(pod, span.traceParent)),
@@ -128,11 +130,11 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
   async function prepare(pod: Pod, runtime: PodRuntimeStatus): Promise<void> {
     const { directories, volumes, objects, tokens, hostIPs } = deps;
     const uid = uidOf(pod);
-    await Promise.all(
-      [directories.pod(uid), directories.volumes(uid), directories.plugins(uid)].map((d) =>
-        mkdir(d, { recursive: true, mode: 0o750 }),
-      ),
-    );
+    if (!housed.has(uid)) {
+      const wanted = [directories.volumes(uid), directories.plugins(uid)];
+      await Promise.all(wanted.map((d) => mkdir(d, { recursive: true, mode: 0o750 })));
+      housed.add(uid);
+    }
     objects.register(pod);
     const addresses = { podIPs: isHostNetwork(pod) ? hostIPs : runtime.ips, hostIPs };
     await volumes.mount(pod, { objects, tokens, node: deps.node(), addresses });
@@ -197,6 +199,7 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
     generator.forget(uid);
     runtimes.forget(pod);
     started.delete(uid);
+    housed.delete(uid);
   }
 }
 
