@@ -19,6 +19,9 @@ export interface DnsServer {
   stopped: Promise<void>;
 }
 
+/** A TCP connection on which nothing is asked for so long is closed (RFC 7766, 6.2.3). */
+const idleTimeoutMs = 10_000;
+
 /** A port that is free for UDP may be taken for TCP: so many are tried. */
 const portTries = 20;
 
@@ -28,6 +31,7 @@ export async function serveDNS(options: DnsServerOptions): Promise<DnsServer> {
   const { udp, tcp } = await listen(options, (socket) => {
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
+    socket.setTimeout(idleTimeoutMs, () => socket.destroy());
     void serveConnection(options, socket);
   });
   udp.on('error', (error) => options.logger.warn({ err: error }, 'UDP socket failed'));

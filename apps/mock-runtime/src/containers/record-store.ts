@@ -38,7 +38,7 @@ export class RecordStore<T extends { id: string }> {
     if (this.pending.has(id)) return;
     this.pending.set(
       id,
-      this.drain(id).finally(() => this.pending.delete(id)),
+      Promise.resolve().then(() => this.drain(id)),
     );
   }
 
@@ -58,6 +58,8 @@ export class RecordStore<T extends { id: string }> {
         this.logger.error({ err: error, file }, 'state not saved');
       }
     }
+    // In the same turn as the last look at `latest`: who saves later starts anew.
+    this.pending.delete(id);
   }
 
   private async read(name: string): Promise<T | undefined> {

@@ -16,7 +16,8 @@ export interface ConntrackEntry {
 
 /** nf_conntrack_udp_timeout_stream: a UDP flow without traffic is forgotten after this time. */
 const udpTimeoutMs = 120_000;
-const sweepAt = 1024;
+/** So many flows are tracked before the silent ones among them are looked for. */
+const firstSweepAt = 1024;
 
 const keyOf = (protocol: Protocol, from: Address, to: Address): string =>
   `${protocol}|${from.host}:${from.port}|${to.host}:${to.port}`;
@@ -25,11 +26,12 @@ const keyOf = (protocol: Protocol, from: Address, to: Address): string =>
 export class Conntrack {
   private readonly original = new Map<string, ConntrackEntry>();
   private readonly reply = new Map<string, ConntrackEntry>();
+  private sweepAt = firstSweepAt;
 
   constructor(private readonly clock: Clock) {}
 
   add(entry: Omit<ConntrackEntry, 'expires'>): ConntrackEntry {
-    if (this.original.size >= sweepAt) this.sweep();
+    if (this.original.size >= this.sweepAt) this.sweep();
     const expires = entry.protocol === 'UDP' ? this.clock.now() + udpTimeoutMs : Number.POSITIVE_INFINITY;
     const tracked: ConntrackEntry = { ...entry, expires };
     this.original.set(keyOf(entry.protocol, entry.source, entry.destination), tracked);
@@ -73,5 +75,7 @@ export class Conntrack {
   private sweep(): void {
     const now = this.clock.now();
     for (const entry of this.entries()) if (entry.expires <= now) this.remove(entry);
+    // Most may be TCP's, which stay: looking again at each new flow would cost more the more there are.
+    this.sweepAt = Math.max(firstSweepAt, this.original.size * 2);
   }
 }
