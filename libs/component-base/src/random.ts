@@ -10,10 +10,25 @@ export interface Random {
   hex(bytes: number): string;
 }
 
+/** Asking the system for a few bytes costs as much as asking for many. */
+const poolSize = 4096;
+let pool = Buffer.alloc(0);
+let taken = 0;
+
+function pooledHex(bytes: number): string {
+  if (bytes > poolSize) return randomBytes(bytes).toString('hex');
+  if (taken + bytes > pool.length) {
+    pool = randomBytes(poolSize);
+    taken = 0;
+  }
+  taken += bytes;
+  return pool.toString('hex', taken - bytes, taken);
+}
+
 export const realRandom: Random = {
   next: () => Math.random(),
   uid: () => randomUUID(),
-  hex: (bytes) => randomBytes(bytes).toString('hex'),
+  hex: pooledHex,
 };
 
 /** No vowels and no 0, 1, 3: generated names spell no words (k8s.io/apimachinery/pkg/util/rand). */
