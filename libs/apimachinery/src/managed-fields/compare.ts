@@ -11,7 +11,11 @@ export interface Comparison {
 }
 
 const nothing: Comparison = { added: FieldSet.empty, modified: FieldSet.empty, removed: FieldSet.empty };
-const change = (kind: keyof Comparison): Comparison => ({ ...nothing, [kind]: FieldSet.member });
+const changes: Readonly<Record<keyof Comparison, Comparison>> = {
+  added: { ...nothing, added: FieldSet.member },
+  modified: { ...nothing, modified: FieldSet.member },
+  removed: { ...nothing, removed: FieldSet.member },
+};
 
 /** Whether a map or list holds nothing: then it is compared as one thing. */
 const isHollow = (value: unknown): boolean =>
@@ -32,32 +36,32 @@ export function compare(before: unknown, after: unknown, type: Typed): Compariso
 }
 
 function compareLeaves(before: unknown, after: unknown): Comparison {
-  if (before === undefined) return change('added');
-  if (after === undefined) return change('removed');
-  return deepEqual(before, after) ? nothing : change('modified');
+  if (before === undefined) return changes.added;
+  if (after === undefined) return changes.removed;
+  return deepEqual(before, after) ? nothing : changes.modified;
 }
 
 /** A struct writes its required maps and lists even when they are empty: their absence is a null, not nothing. */
 function memberOf(map: unknown, name: string, type: Typed): unknown {
   if (!isObject(map)) return undefined;
   if (Object.hasOwn(map, name) && map[name] !== undefined) return map[name];
+  if (!type.schema?.required?.includes(name)) return undefined;
   const { schema } = fieldType(type, name);
   const isMap = schema?.type === 'object' && schema.additionalProperties !== undefined;
   const isList = schema?.type === 'array' && schema['x-kubernetes-list-type'] !== 'set';
-  return (isMap || isList) && type.schema?.required?.includes(name) ? null : undefined;
+  return isMap || isList ? null : undefined;
 }
 
 function compareMaps(before: unknown, after: unknown, type: Typed): Comparison {
-  const names = new Set([
-    ...(isObject(before) ? Object.keys(before) : []),
-    ...(isObject(after) ? Object.keys(after) : []),
-  ]);
-  return combine(
-    [...names].map((name) => [
-      `f:${name}`,
-      compare(memberOf(before, name, type), memberOf(after, name, type), fieldType(type, name)),
-    ]),
-  );
+  const gathered = new Gathered();
+  const names = new Set<string>();
+  if (isObject(before)) for (const name of Object.keys(before)) names.add(name);
+  if (isObject(after)) for (const name of Object.keys(after)) names.add(name);
+  for (const name of names) {
+    const [old, next] = [memberOf(before, name, type), memberOf(after, name, type)];
+    if (old !== next) gathered.add(`f:${name}`, compare(old, next, fieldType(type, name)));
+  }
+  return gathered.comparison();
 }
 
 function compareLists(
@@ -67,19 +71,32 @@ function compareLists(
 ): Comparison {
   const [old, next] = [elementsOf(type, typing, before), elementsOf(type, typing, after)];
   const item = elementType(type);
-  return combine(
-    [...new Set([...old.keys(), ...next.keys()])].map((element) => [
-      element,
-      compare(old.get(element), next.get(element), item),
-    ]),
-  );
+  const gathered = new Gathered();
+  for (const element of new Set([...old.keys(), ...next.keys()])) {
+    gathered.add(element, compare(old.get(element), next.get(element), item));
+  }
+  return gathered.comparison();
 }
 
-function combine(members: ReadonlyArray<readonly [string, Comparison]>): Comparison {
-  const gather = (kind: keyof Comparison) =>
-    FieldSet.of(
-      false,
-      members.map(([element, comparison]) => [element, comparison[kind]] as const),
-    );
-  return { added: gather('added'), modified: gather('modified'), removed: gather('removed') };
+/** Puts the comparisons of a map's or list's members together. */
+class Gathered {
+  private readonly added = new Map<string, FieldSet>();
+  private readonly modified = new Map<string, FieldSet>();
+  private readonly removed = new Map<string, FieldSet>();
+
+  add(element: string, { added, modified, removed }: Comparison): void {
+    if (!added.isEmpty) this.added.set(element, added);
+    if (!modified.isEmpty) this.modified.set(element, modified);
+    if (!removed.isEmpty) this.removed.set(element, removed);
+  }
+
+  comparison(): Comparison {
+    const { added, modified, removed } = this;
+    if (added.size + modified.size + removed.size === 0) return nothing;
+    return {
+      added: FieldSet.of(false, added),
+      modified: FieldSet.of(false, modified),
+      removed: FieldSet.of(false, removed),
+    };
+  }
 }

@@ -15,8 +15,10 @@ export class FieldSet {
   ) {}
 
   static of(isMember: boolean, children: Iterable<readonly [string, FieldSet]> = []): FieldSet {
-    const kept = new Map([...children].filter(([, child]) => !child.isEmpty));
-    return isMember || kept.size > 0 ? new FieldSet(isMember, kept) : FieldSet.empty;
+    const kept = new Map<string, FieldSet>();
+    for (const [element, child] of children) if (!child.isEmpty) kept.set(element, child);
+    if (kept.size > 0) return new FieldSet(isMember, kept);
+    return isMember ? FieldSet.member : FieldSet.empty;
   }
 
   static readonly member = new FieldSet(true, new Map());
@@ -80,36 +82,40 @@ export class FieldSet {
   /** Without the members of the other set; what lies below them stays. */
   difference(other: FieldSet): FieldSet {
     if (other.isEmpty || this.isEmpty) return this;
-    return FieldSet.of(
-      this.isMember && !other.isMember,
-      [...this.children].map(
-        ([element, child]) =>
-          [element, child.difference(other.children.get(element) ?? FieldSet.empty)] as const,
-      ),
-    );
+    return this.withChildren(this.isMember && !other.isMember, (element, child) => {
+      const theirs = other.children.get(element);
+      return theirs ? child.difference(theirs) : child;
+    });
   }
 
   /** Without the members of the other set and all that lies below them. */
   recursiveDifference(other: FieldSet): FieldSet {
     if (other.isMember) return FieldSet.empty;
     if (other.isEmpty || this.isEmpty) return this;
-    return FieldSet.of(
-      this.isMember,
-      [...this.children].map(
-        ([element, child]) =>
-          [element, child.recursiveDifference(other.children.get(element) ?? FieldSet.empty)] as const,
-      ),
-    );
+    return this.withChildren(this.isMember, (element, child) => {
+      const theirs = other.children.get(element);
+      return theirs ? child.recursiveDifference(theirs) : child;
+    });
   }
 
   intersection(other: FieldSet): FieldSet {
-    return FieldSet.of(
-      this.isMember && other.isMember,
-      [...this.children].map(
-        ([element, child]) =>
-          [element, child.intersection(other.children.get(element) ?? FieldSet.empty)] as const,
-      ),
-    );
+    if (this.isEmpty || other.isEmpty) return FieldSet.empty;
+    return this.withChildren(this.isMember && other.isMember, (element, child) => {
+      const theirs = other.children.get(element);
+      return theirs ? child.intersection(theirs) : FieldSet.empty;
+    });
+  }
+
+  /** This very set where nothing changes: most writes touch little of what is owned. */
+  private withChildren(isMember: boolean, change: (element: string, child: FieldSet) => FieldSet): FieldSet {
+    let isSame = isMember === this.isMember;
+    const kept = new Map<string, FieldSet>();
+    for (const [element, child] of this.children) {
+      const changed = change(element, child);
+      if (changed !== child) isSame = false;
+      if (!changed.isEmpty) kept.set(element, changed);
+    }
+    return isSame ? this : FieldSet.of(isMember, kept);
   }
 
   equals(other: FieldSet): boolean {
