@@ -3,7 +3,12 @@ import { network } from './layout';
 interface Manifest {
   apiVersion: string;
   kind: string;
-  metadata: { name: string; namespace?: string; labels?: Record<string, string> };
+  metadata: {
+    name: string;
+    namespace?: string;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+  };
   [field: string]: unknown;
 }
 
@@ -119,12 +124,31 @@ export const dnsAccessManifests = (): Manifest[] => [
   ]),
 ];
 
+/**
+ * Gives claims that name no class a directory of the node that their Pod runs on, as kind's `standard` does. The
+ * provisioner is the controller manager's own.
+ */
+export const storageManifests = (): Manifest[] => [
+  {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: {
+      name: 'standard',
+      annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' },
+    },
+    provisioner: 'hostpath.tinkernetes.dev',
+    reclaimPolicy: 'Delete',
+    volumeBindingMode: 'WaitForFirstConsumer',
+  },
+];
+
 const plurals: Record<string, string> = {
   Secret: 'secrets',
   Service: 'services',
   EndpointSlice: 'endpointslices',
   ClusterRole: 'clusterroles',
   ClusterRoleBinding: 'clusterrolebindings',
+  StorageClass: 'storageclasses',
 };
 
 /** Where the manifest is written with server-side apply: applying twice changes nothing. */

@@ -9,7 +9,7 @@ import { ComponentFailedError } from '../launcher/process-launcher';
 import { Supervisor } from '../launcher/supervisor';
 import type { Launcher } from '../launcher/types';
 import { applyManifests } from './apply';
-import { dnsAccessManifests, dnsManifests, nodeBootstrapManifests } from './addons';
+import { dnsAccessManifests, dnsManifests, nodeBootstrapManifests, storageManifests } from './addons';
 import { allSpecs, apiserverSpec, localSite, type ComponentSpec, type SpecContext } from './component-specs';
 import { openControlSocket } from './control-socket';
 import { adminClient, ensureCredentials, serverUrl } from './credentials';
@@ -131,6 +131,7 @@ export class Cluster {
     await applyManifests(this.client, [
       ...nodeBootstrapManifests(this.state.bootstrapToken),
       ...dnsAccessManifests(),
+      ...storageManifests(),
     ]);
     deps.report(`Starting ${specs.length} more components …`);
     const { without, nodes } = this.options;

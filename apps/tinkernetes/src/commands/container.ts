@@ -1,7 +1,12 @@
 import { resolvePtr } from 'node:dns/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { parseFlags, realClock, UsageError, type FlagSpec } from '@tinkernetes/component-base';
-import { dnsAccessManifests, dnsManifests, nodeBootstrapManifests } from '../cluster/addons';
+import {
+  dnsAccessManifests,
+  dnsManifests,
+  nodeBootstrapManifests,
+  storageManifests,
+} from '../cluster/addons';
 import { applyManifests } from '../cluster/apply';
 import {
   apiserverSpec,
@@ -133,6 +138,7 @@ function publish(
         await applyManifests(client, [
           ...nodeBootstrapManifests(state.bootstrapToken),
           ...dnsAccessManifests(),
+          ...storageManifests(),
         ]);
     }
     if (spec.app === 'cluster-dns')
