@@ -33,11 +33,6 @@ export class CacheEntry {
     return (this.decoded ??= this.codec().decode(this.value, this.revision));
   }
 
-  /** Saves a decode where the writer still has the object. */
-  offerObject(object: KubeObject): void {
-    this.decoded ??= object;
-  }
-
   bytes(encoding: string): Buffer {
     const known = this.encodings?.get(encoding);
     if (known) return known;

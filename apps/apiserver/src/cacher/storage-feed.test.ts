@@ -1,7 +1,9 @@
-import { eventually, silentLogger } from '@tinkernetes/component-base/testing';
+import type { KubeObject } from '@tinkernetes/api';
+import { eventually, silentLogger, VirtualClock } from '@tinkernetes/component-base/testing';
 import { realClock } from '@tinkernetes/component-base';
 import { createMemoryStorage, type Storage } from '@tinkernetes/storage';
 import { prefixOfKey, StorageFeed } from './storage-feed';
+import { WrittenObjects } from './written-objects';
 
 describe('StorageFeed', () => {
   let storage: Storage;
@@ -60,6 +62,52 @@ describe('StorageFeed', () => {
 
   it('answers that a revision is too large when it does not come', async () => {
     await expect(feed.waitFor(99)).rejects.toThrow('Timeout: Too large resource version: 99');
+  });
+});
+
+describe('a StorageFeed whose storage fails', () => {
+  it('asks again ever more seldom, and no more after the signal', async () => {
+    const clock = new VirtualClock();
+    const stop = new AbortController();
+    const watches: number[] = [];
+    const broken = {
+      range: () => Promise.resolve({ revision: 1, items: [], count: 0 }),
+      watch: () => {
+        watches.push(clock.now());
+        throw new Error('storage is closed');
+      },
+    } as unknown as Storage;
+    const feed = new StorageFeed(broken, { clock, logger: silentLogger, signal: stop.signal });
+    const start = clock.now();
+    await feed.start();
+    await clock.advance(3500);
+    expect(watches.map((at) => at - start)).toEqual([0, 200, 600, 1400, 3000]);
+    stop.abort(new Error('the server stops'));
+    await feed.stopped();
+    await clock.advance(60_000);
+    expect(watches).toHaveLength(5);
+  });
+});
+
+describe('WrittenObjects', () => {
+  const key = '/registry/pods/a/one';
+  const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'one', uid: 'u' } } as KubeObject;
+  const bytes = Buffer.from('{"a":1}');
+  const item = { key, value: Buffer.from(bytes), modRevision: 7, createRevision: 7, version: 1 };
+
+  it('has the object of the bytes that are being stored, and only then', async () => {
+    const written = new WrittenObjects();
+    const seen = await written.during(key, { bytes, object }, () => Promise.resolve(written.storedAs(item)));
+    expect(seen?.metadata).toEqual({ name: 'one', uid: 'u', resourceVersion: '7' });
+    expect(written.storedAs(item)).toBeUndefined();
+  });
+
+  it('does not take one write for another of the same key', async () => {
+    const written = new WrittenObjects();
+    const other = { ...item, value: Buffer.from('{"a":2}') };
+    expect(
+      await written.during(key, { bytes, object }, () => Promise.resolve(written.storedAs(other))),
+    ).toBeUndefined();
   });
 });
 

@@ -1,16 +1,16 @@
-import type { KubeObject } from '@tinkernetes/api';
 import type { Clock, Logger } from '@tinkernetes/component-base';
 import { StatusError } from '@tinkernetes/apimachinery';
 import { CompactedError, type Storage, type StorageEvent } from '@tinkernetes/storage';
 import { WatchCache } from './watch-cache';
+import { WrittenObjects } from './written-objects';
 
 const registryRoot = '/registry/';
 
 /** Upstream waits this long for its cache to reach a revision before it answers 504. */
 const freshnessTimeoutMs = 3000;
 
-/** How many written objects wait for their event at most. */
-const maxWritten = 4096;
+/** A storage that fails is asked again after this long, twice as long each time. */
+const retryMs = { first: 200, most: 10_000 };
 
 interface Waiter {
   revision: number;
@@ -23,9 +23,12 @@ interface Waiter {
  */
 export class StorageFeed {
   private readonly caches = new Map<string, WatchCache>();
-  private readonly written = new Map<number, KubeObject>();
+  /** What writers are storing right now. */
+  readonly written = new WrittenObjects();
   private waiters: Waiter[] = [];
   private delivered = 0;
+  /** Storage has forgotten what came after the last event: everything has to be loaded anew. */
+  private isOutdated = false;
   private running: Promise<void> = Promise.resolve();
 
   constructor(
@@ -62,18 +65,6 @@ export class StorageFeed {
     return cache;
   }
 
-  /** What a writer just stored under `revision`: saves the cache a decode. */
-  offerWritten(revision: number, object: KubeObject): void {
-    if (revision <= this.delivered || this.written.size >= maxWritten) return;
-    this.written.set(revision, object);
-  }
-
-  takeWritten(revision: number): KubeObject | undefined {
-    const object = this.written.get(revision);
-    if (object) this.written.delete(revision);
-    return object;
-  }
-
   /** Waits until the caches show everything up to `revision`. */
   async waitFor(revision: number): Promise<void> {
     if (revision <= this.delivered) return;
@@ -108,21 +99,33 @@ export class StorageFeed {
 
   private async follow(): Promise<void> {
     const { signal, logger, clock } = this.options;
+    let delayMs = retryMs.first;
     while (!signal.aborted) {
-      try {
-        for await (const batch of this.storage.watch(registryRoot, {
-          afterRevision: this.delivered,
-          signal,
-        })) {
-          if (batch.kind === 'events') this.applyBatch(batch.events);
-          this.advance(batch.revision);
-        }
-      } catch (error) {
-        if (signal.aborted) return;
-        logger.warn({ err: error }, 'storage watch ended; starting it again');
-        if (error instanceof CompactedError) await this.load();
-        else await clock.sleep(200, signal).catch(() => undefined);
+      const before = this.delivered;
+      const error = await this.followOnce();
+      if (signal.aborted) return;
+      if (this.delivered > before) delayMs = retryMs.first;
+      logger.warn({ err: error, delayMs }, 'storage watch ended; starting it again');
+      await clock.sleep(delayMs, signal).catch(() => undefined);
+      delayMs = Math.min(delayMs * 2, retryMs.most);
+    }
+  }
+
+  /** Follows storage until the watch ends; why it did, if it said so. */
+  private async followOnce(): Promise<unknown> {
+    const { signal } = this.options;
+    try {
+      if (this.isOutdated) await this.load();
+      this.isOutdated = false;
+      const batches = this.storage.watch(registryRoot, { afterRevision: this.delivered, signal });
+      for await (const batch of batches) {
+        if (batch.kind === 'events') this.applyBatch(batch.events);
+        this.advance(batch.revision);
       }
+      return undefined;
+    } catch (error) {
+      if (error instanceof CompactedError) this.isOutdated = true;
+      return error;
     }
   }
 

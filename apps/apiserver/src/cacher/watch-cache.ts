@@ -1,9 +1,9 @@
-import type { KubeObject } from '@tinkernetes/api';
 import type { KeyValue, StorageEvent } from '@tinkernetes/storage';
 import { CacheEntry, type StoredCodec } from './cache-entry';
 import { CacheEvent } from './cache-event';
 import { EventRing } from './event-ring';
 import { SortedEntries } from './sorted-entries';
+import type { WrittenObjects } from './written-objects';
 
 /** Receives each change after it has been applied; `close` when the cache had to be loaded anew. */
 export interface CacheSubscriber {
@@ -37,10 +37,10 @@ export class WatchCache {
     /** `/registry/pods/` */
     readonly prefix: string,
     loadedAt: number,
-    /** The revision up to which the feed has delivered, and what writers know about revisions on their way. */
+    /** The revision up to which the feed has delivered, and what writers are storing. */
     private readonly feed: {
       readonly revision: number;
-      takeWritten(revision: number): KubeObject | undefined;
+      readonly written: WrittenObjects;
     },
   ) {
     this.ring = new EventRing(ringCapacity, loadedAt);
@@ -121,7 +121,7 @@ export class WatchCache {
   private applyPut(event: StorageEvent, previous: CacheEntry | undefined): CacheEvent {
     const { namespace, name } = this.split(event.key);
     const { value, trace } = event.current;
-    const written = this.feed.takeWritten(event.revision);
+    const written = this.feed.written.storedAs(event.current);
     const entry = new CacheEntry(namespace, name, event.revision, value, this.codecOf, trace, written);
     this.put(entry);
     return new CacheEvent(previous ? 'MODIFIED' : 'ADDED', event.revision, entry, previous);

@@ -227,19 +227,26 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
     const ttlSeconds = this.options.strategy.ttlSeconds?.(object);
     const { storage } = this.runtime;
     const write = () => storage.create(key, bytes, { ttlSeconds, trace: context.trace });
-    const stored = await (context.measure?.('apiserver.storage.write', write) ?? write());
-    return this.afterWrite(object, stored);
+    return this.stored(key, { bytes, object }, () =>
+      context.measure ? context.measure('apiserver.storage.write', write) : write(),
+    );
   }
 
-  /** Lets the cache have the object that was just written, and waits until reads show it. */
-  private async afterWrite(object: KubeObject, stored: KeyValue): Promise<CacheEntry> {
+  /** Writes, lets the cache have the object that is written, and waits until reads show it. */
+  private async stored(
+    key: string,
+    written: { bytes: Buffer; object: KubeObject },
+    write: () => Promise<KeyValue>,
+  ): Promise<CacheEntry> {
     const { feed } = this.runtime;
-    const revision = stored.modRevision;
-    feed.offerWritten(revision, withRevision(object, revision));
-    await feed.waitFor(revision);
+    const { object } = written;
+    const item = await feed.written.during(key, written, async () => {
+      const done = await write();
+      await feed.waitFor(done.modRevision);
+      return done;
+    });
     const cached = this.cache.get(object.metadata.name, object.metadata.namespace);
-    if (cached?.revision === revision) return cached;
-    return this.entryOf(stored, object);
+    return cached?.revision === item.modRevision ? cached : this.entryOf(item, object);
   }
 
   /** `raw` is for the server's own changes: no strategy but defaults. */
@@ -386,8 +393,11 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
     const key = this.keyOf(current.name, current.namespace);
     const ttlSeconds = this.options.strategy.ttlSeconds?.(object);
     const trace = context.trace ?? current.trace;
-    const stored = await this.runtime.storage.update(key, bytes, current.revision, { ttlSeconds, trace });
-    return { entry: await this.afterWrite(object, stored), created: false };
+    const { storage } = this.runtime;
+    const entry = await this.stored(key, { bytes, object }, () =>
+      storage.update(key, bytes, current.revision, { ttlSeconds, trace }),
+    );
+    return { entry, created: false };
   }
 
   /** Marked as deleted, and nothing holds it any more. */
