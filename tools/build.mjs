@@ -71,6 +71,8 @@ async function bundle(esbuild, app) {
     keepNames: true,
     legalComments: 'none',
     external,
+    // A function restored from V8's code cache has lost its way to load modules dynamically on Node 20; require works.
+    supported: { 'dynamic-import': false },
     // ESM-only packages look at import.meta.url; in a CommonJS bundle the file itself stands in.
     define: { 'import.meta.url': '__bundleUrl' },
     banner: { js: 'const __bundleUrl=require("node:url").pathToFileURL(__filename).href;' },
