@@ -4,14 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EndpointSlices, Services } from '@tinkernetes/api';
 import { createClient, type Client } from '@tinkernetes/client';
-import {
-  createMetrics,
-  createStepTracer,
-  parseFlags,
-  realClock,
-  realRandom,
-} from '@tinkernetes/component-base';
-import { eventually, silentLogger } from '@tinkernetes/component-base/testing';
+import { eventually, startComponent, type StartedComponent } from '@tinkernetes/component-base/testing';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
 import { component } from './index';
 
@@ -19,8 +12,7 @@ describe('cluster-dns against an API server', () => {
   let api: TestApiServer;
   let client: Client;
   let directory: string;
-  let stopped: Promise<void>;
-  const stop = new AbortController();
+  let dns: StartedComponent;
   const resolver = new Resolver({ timeout: 2000, tries: 1 });
 
   beforeAll(async () => {
@@ -30,23 +22,11 @@ describe('cluster-dns against an API server', () => {
     const kubeconfig = join(directory, 'kubeconfig');
     await writeFile(kubeconfig, api.kubeconfig);
     const argv = [`--kubeconfig=${kubeconfig}`, '--bind-address=127.0.0.1', '--port=0', '--forward='];
-    const info = await new Promise<{ port?: unknown }>((resolve, reject) => {
-      stopped = component.run(component.options(parseFlags(component.flags, argv)), {
-        signal: stop.signal,
-        clock: realClock,
-        random: realRandom,
-        logger: silentLogger,
-        metrics: createMetrics(),
-        tracer: createStepTracer({ component: 'cluster-dns' }),
-        ready: (ready = {}) => resolve(ready),
-      });
-      stopped.catch(reject);
-    });
-    resolver.setServers([`127.0.0.1:${String(info.port)}`]);
+    dns = await startComponent(component, argv);
+    resolver.setServers([`127.0.0.1:${String(dns.info.port)}`]);
   }, 20_000);
   afterAll(async () => {
-    stop.abort(new Error('test over'));
-    await stopped;
+    await dns.stop();
     client.close();
     await api.stop();
     await rm(directory, { recursive: true });

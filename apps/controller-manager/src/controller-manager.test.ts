@@ -19,22 +19,13 @@ import {
 } from '@tinkernetes/api';
 import { isNotFound } from '@tinkernetes/apimachinery';
 import { createClient, type Client } from '@tinkernetes/client';
-import {
-  createMetrics,
-  createStepTracer,
-  parseFlags,
-  realClock,
-  realRandom,
-} from '@tinkernetes/component-base';
-import { eventually, silentLogger } from '@tinkernetes/component-base/testing';
+import { eventually, startComponent, type StartedComponent } from '@tinkernetes/component-base/testing';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
-import { flags, toOptions } from './options';
-import { run } from './run';
+import { component } from './index';
 
 let server: TestApiServer;
 let client: Client;
-let running: Promise<void>;
-const stop = new AbortController();
+let manager: StartedComponent;
 const directory = mkdtempSync(join(tmpdir(), 'tk-kcm-'));
 const namespace = 'default';
 
@@ -43,27 +34,14 @@ beforeAll(async () => {
   client = createClient(server.adminConfig);
   const kubeconfig = join(directory, 'kubeconfig');
   writeFileSync(kubeconfig, server.kubeconfig);
-  await new Promise<void>((resolve, reject) => {
-    running = run(
-      toOptions(
-        parseFlags(flags, [`--kubeconfig=${kubeconfig}`, '--leader-elect=false', '--allocate-node-cidrs']),
-      ),
-      {
-        signal: stop.signal,
-        clock: realClock,
-        random: realRandom,
-        logger: silentLogger,
-        metrics: createMetrics(),
-        tracer: createStepTracer({ component: 'kube-controller-manager' }),
-        ready: () => resolve(),
-      },
-    );
-    running.catch(reject);
-  });
+  manager = await startComponent(component, [
+    `--kubeconfig=${kubeconfig}`,
+    '--leader-elect=false',
+    '--allocate-node-cidrs',
+  ]);
 });
 afterAll(async () => {
-  stop.abort(new Error('test ends'));
-  await running;
+  await manager.stop();
   client.close();
   await server.stop();
   rmSync(directory, { recursive: true, force: true });

@@ -4,14 +4,8 @@ import { join } from 'node:path';
 import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import { EndpointSlices, Nodes, Services } from '@tinkernetes/api';
 import { createClient, type Client } from '@tinkernetes/client';
-import {
-  createMetrics,
-  createStepTracer,
-  parseFlags,
-  realClock,
-  realRandom,
-} from '@tinkernetes/component-base';
-import { eventually, silentLogger } from '@tinkernetes/component-base/testing';
+import { realClock } from '@tinkernetes/component-base';
+import { eventually, startComponent, type StartedComponent } from '@tinkernetes/component-base/testing';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
 import { networkService, type Route, type Rule } from '@tinkernetes/vnet';
 import { component } from './index';
@@ -56,9 +50,8 @@ describe('kube-proxy against an API server', () => {
   let api: TestApiServer;
   let client: Client;
   let directory: string;
-  let stopped: Promise<void>;
+  let proxy: StartedComponent;
   const network = new RecordingNetwork();
-  const stop = new AbortController();
 
   beforeAll(async () => {
     api = await startApiServer();
@@ -68,25 +61,13 @@ describe('kube-proxy against an API server', () => {
     await writeFile(kubeconfig, api.kubeconfig);
     const socket = `unix://${join(directory, 'vnet.sock')}`;
     const argv = [`--kubeconfig=${kubeconfig}`, '--hostname-override=node-1', `--vnet-endpoint=${socket}`];
-    const ready = new Promise<void>((resolve, reject) => {
-      stopped = component.run(component.options(parseFlags(component.flags, argv)), {
-        signal: stop.signal,
-        clock: realClock,
-        random: realRandom,
-        logger: silentLogger,
-        metrics: createMetrics(),
-        tracer: createStepTracer({ component: 'kube-proxy' }),
-        ready: () => resolve(),
-      });
-      stopped.catch(reject);
-    });
+    const starting = startComponent(component, argv);
     // The node's network may come up later than its proxy.
     await network.listen(socket);
-    await ready;
+    proxy = await starting;
   }, 20_000);
   afterAll(async () => {
-    stop.abort(new Error('test over'));
-    await stopped;
+    await proxy.stop();
     network.stop();
     client.close();
     await api.stop();

@@ -1,17 +1,17 @@
 import { Pods } from '@tinkernetes/api';
 import { createClient, type Client } from '@tinkernetes/client';
 import { realClock } from '@tinkernetes/component-base';
-import { eventually } from '@tinkernetes/component-base/testing';
+import { eventually, type StartedComponent } from '@tinkernetes/component-base/testing';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
 import { asking, createPod, createReadyNode } from './testing/api-objects';
 import { BreakableProxy } from './testing/breakable-proxy';
-import { startScheduler, type RunningScheduler } from './testing/running-scheduler';
+import { startScheduler } from './testing/running-scheduler';
 
 describe('scheduler while the API server comes and goes', () => {
   let server: TestApiServer;
   let client: Client;
   let proxy: BreakableProxy;
-  const schedulers: RunningScheduler[] = [];
+  const schedulers: StartedComponent[] = [];
 
   beforeAll(async () => {
     server = await startApiServer({ flags: ['--disable-admission-plugins=ServiceAccount'] });

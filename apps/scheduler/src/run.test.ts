@@ -1,14 +1,14 @@
 import { Events, Pods, PriorityClasses, type PriorityClass } from '@tinkernetes/api';
 import { createClient, type Client } from '@tinkernetes/client';
-import { eventually } from '@tinkernetes/component-base/testing';
+import { eventually, type StartedComponent } from '@tinkernetes/component-base/testing';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
 import { asking, createPod, createReadyNode, getPod } from './testing/api-objects';
-import { startScheduler, type RunningScheduler } from './testing/running-scheduler';
+import { startScheduler } from './testing/running-scheduler';
 
 describe('scheduler against a real API server', () => {
   let server: TestApiServer;
   let client: Client;
-  let scheduler: RunningScheduler;
+  let scheduler: StartedComponent;
   const podNamed = (name: string) => getPod(client, name);
 
   beforeAll(async () => {
