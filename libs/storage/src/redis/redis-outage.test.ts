@@ -40,46 +40,50 @@ describeWithRedis('redis storage and its server (needs redis-server: apt-get ins
     for (const watch of watches) await watch.stop();
   });
 
-  it(`loses and doubles nothing over ${rounds} kills of the server under concurrent writers`, async () => {
-    await startServer();
-    const storage = await open();
-    const watch = new WatchRecording(storage, '/', 1);
-    const acknowledged = new Map<number, string>();
-    let stop = false;
-    const writer = async (name: string) => {
-      for (let n = 0; !stop; n++) {
-        try {
-          const { item } = await storage.get(`/k/${name}`);
-          const value = bytes(`${name}-${n}`);
-          const written = item
-            ? await storage.update(`/k/${name}`, value, item.modRevision)
-            : await storage.create(`/k/${name}`, value);
-          acknowledged.set(written.modRevision, `${name}-${n}`);
-        } catch (error) {
-          // Each writer has a key of its own: a refusal would mean that its own write was done twice.
-          if (error instanceof GuardFailedError) throw error;
-          throw new Error('a write failed', { cause: error });
+  it(
+    `loses and doubles nothing over ${rounds} kills of the server under concurrent writers`,
+    async () => {
+      await startServer();
+      const storage = await open();
+      const watch = new WatchRecording(storage, '/', 1);
+      const acknowledged = new Map<number, string>();
+      let stop = false;
+      const writer = async (name: string) => {
+        for (let n = 0; !stop; n++) {
+          try {
+            const { item } = await storage.get(`/k/${name}`);
+            const value = bytes(`${name}-${n}`);
+            const written = item
+              ? await storage.update(`/k/${name}`, value, item.modRevision)
+              : await storage.create(`/k/${name}`, value);
+            acknowledged.set(written.modRevision, `${name}-${n}`);
+          } catch (error) {
+            // Each writer has a key of its own: a refusal would mean that its own write was done twice.
+            if (error instanceof GuardFailedError) throw error;
+            throw new Error('a write failed', { cause: error });
+          }
         }
+      };
+      const writers = Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(writer));
+      for (let round = 0; round < rounds; round++) {
+        const reached = acknowledged.size + 50;
+        await eventually(() => acknowledged.size > reached);
+        await server.kill();
+        await server.start();
       }
-    };
-    const writers = Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(writer));
-    for (let round = 0; round < rounds; round++) {
-      const reached = acknowledged.size + 50;
-      await eventually(() => acknowledged.size > reached);
-      await server.kill();
-      await server.start();
-    }
-    stop = true;
-    await writers;
-    const now = await storage.currentRevision();
-    await watch.reached(now);
-    expect(watch.events.map(({ revision }) => revision)).toEqual(
-      Array.from({ length: now - 1 }, (_, i) => i + 2),
-    );
-    for (const [revision, value] of acknowledged)
-      expect(text(watch.events[revision - 2]?.current)).toBe(value);
-    await watch.stop();
-  }, 60_000);
+      stop = true;
+      await writers;
+      const now = await storage.currentRevision();
+      await watch.reached(now);
+      expect(watch.events.map(({ revision }) => revision)).toEqual(
+        Array.from({ length: now - 1 }, (_, i) => i + 2),
+      );
+      for (const [revision, value] of acknowledged)
+        expect(text(watch.events[revision - 2]?.current)).toBe(value);
+      await watch.stop();
+    },
+    30_000 + rounds * 6_000,
+  );
 
   it('refuses to go on with a server that has lost acknowledged writes', async () => {
     await startServer(['--appendonly', 'no']);
