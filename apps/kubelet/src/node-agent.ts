@@ -3,6 +3,9 @@ import type { Client } from '@tinkernetes/client';
 import type { RunContext } from '@tinkernetes/component-base';
 import { createEventRecorder } from '@tinkernetes/controller';
 import { createSharedInformerFactory } from '@tinkernetes/informers';
+import { EvictionManager } from './eviction/eviction-manager';
+import { observeNode } from './eviction/node-signals';
+import { podConsumption } from './eviction/pod-consumption';
 import { ImageManager } from './images/image-manager';
 import { NodeLease } from './node/node-lease';
 import { NodeReporter } from './node/node-reporter';
@@ -11,7 +14,7 @@ import type { SharedRuntime } from './node/shared-runtime';
 import type { Options } from './options';
 import { MirrorPods } from './pods/mirror-pods';
 import { PodDispatcher } from './pods/pod-dispatcher';
-import { isStaticPod, uidOf } from './pods/pod-facts';
+import { isPhaseTerminal, isStaticPod, uidOf } from './pods/pod-facts';
 import { createPodInputs } from './pods/pod-inputs';
 import { createPodSyncer } from './pods/pod-syncer';
 import { PodWorkers } from './pods/pod-workers';
@@ -25,6 +28,7 @@ import { LogRotator } from './runtime/log-rotator';
 import type { PodCache } from './runtime/pod-cache';
 import { PodEvents } from './runtime/pod-events';
 import { RuntimeManager } from './runtime/runtime-manager';
+import { podUsages } from './server/stats-summary';
 import { StaticPodSource } from './sources/static-pod-source';
 import { ObjectWatcher } from './volumes/object-watcher';
 import { PodDirectories } from './volumes/pod-directories';
@@ -53,6 +57,7 @@ export class NodeAgent {
   private readonly reporter: NodeReporter;
   private readonly runtimes: RuntimeManager;
   private readonly logs: LogRotator;
+  private readonly eviction: EvictionManager;
   private readonly informers;
   private readonly podInformer;
   private readonly nodeInformer;
@@ -213,6 +218,25 @@ export class NodeAgent {
         ensureMirror: (pod) => this.pods.ensureMirror(pod),
       }),
     });
+    this.eviction = new EvictionManager({
+      clock,
+      logger,
+      thresholds: options.evictionHard,
+      pressureTransitionMs: options.pressureTransitionMs,
+      observe: () => observeNode(options.rootDir),
+      activePods: () => this.pods.list().filter((pod) => !isPhaseTerminal(pod.status?.phase)),
+      consumption: async (pods) =>
+        podConsumption(pods, await podUsages({ runtime }, this), {
+          directories,
+          podLogsDir: options.podLogsDir,
+        }),
+      evict: (pod, verdict) => {
+        events.pod(pod, 'Warning', verdict.reason, verdict.message);
+        this.workers.kill(pod, { verdict, gracePeriodSeconds: 1 });
+      },
+      onPressure: (resource) => this.reporter.recordPressure(resource),
+      onChange: () => this.reporter.report(),
+    });
     this.pods = new PodDispatcher({
       workers: this.workers,
       statuses,
@@ -229,6 +253,7 @@ export class NodeAgent {
       nodeName,
       ownerLabel,
       node,
+      pressureRefusal: (pod) => this.eviction.refusalOf(pod),
       traceOf,
     });
     this.reporter = new NodeReporter({
@@ -254,14 +279,15 @@ export class NodeAgent {
       statusReportMs: options.nodeStatusReportMs,
       health: () => ({
         notReady: this.health.notReady,
-        memoryPressure: false,
-        diskPressure: false,
-        pidPressure: false,
+        memoryPressure: this.eviction.conditions.has('MemoryPressure'),
+        diskPressure: this.eviction.conditions.has('DiskPressure'),
+        pidPressure: this.eviction.conditions.has('PIDPressure'),
       }),
       images: () => shared.nodeImages(),
       registerNode: options.registerNode,
       onHeartbeat: () => {
         this.health.check();
+        void this.eviction.check();
         void this.logs.rotate(cache.containers(this.pods.uids));
       },
     });

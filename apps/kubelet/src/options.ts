@@ -4,6 +4,7 @@ import { parseDuration, UsageError, type FlagSpec, type FlagValues } from '@tink
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { parseThreshold, type Threshold } from './eviction/thresholds';
 
 export const flags = {
   address: { type: 'string', default: '0.0.0.0', help: 'The IP address for the kubelet to serve on' },
@@ -30,6 +31,16 @@ export const flags = {
   },
   'hostname-override': { type: 'string', help: 'Use this as the node name instead of the host name' },
   kubeconfig: { type: 'string', help: 'How to reach the API server' },
+  'eviction-hard': {
+    type: 'list',
+    default: ['memory.available<100Mi', 'nodefs.available<10%', 'nodefs.inodesFree<5%'],
+    help: 'Pods are evicted when these thresholds are crossed',
+  },
+  'eviction-pressure-transition-period': {
+    type: 'duration',
+    default: 300_000,
+    help: 'How long the node stays under pressure after its threshold was last crossed',
+  },
   'max-pods': { type: 'number', default: 110, min: 1, help: 'Number of Pods that can run on this node' },
   'node-ip': { type: 'list', help: 'IP addresses of the node' },
   nodes: {
@@ -100,6 +111,8 @@ export interface Options {
   clusterDomain: string;
   resolvConf: string;
   maxPods: number;
+  evictionHard: readonly Threshold[];
+  pressureTransitionMs: number;
   nodeLabels: Readonly<Record<string, string>>;
   taints: readonly Taint[];
   registerNode: boolean;
@@ -132,6 +145,8 @@ export interface KubeletConfiguration {
   containerRuntimeEndpoint?: string;
   imageServiceEndpoint?: string;
   crashLoopBackOff?: { maxContainerRestartPeriod?: string };
+  evictionHard?: Record<string, string>;
+  evictionPressureTransitionPeriod?: string;
   fileCheckFrequency?: string;
   httpCheckFrequency?: string;
   maxPods?: number;
@@ -186,6 +201,11 @@ export function toOptions(values: FlagValues<typeof flags>): Options {
     clusterDomain: choose('cluster-domain', config.clusterDomain),
     resolvConf: choose('resolv-conf', config.resolvConf),
     maxPods: choose('max-pods', config.maxPods),
+    evictionHard: choose('eviction-hard', statements(config.evictionHard)).map(parseThreshold),
+    pressureTransitionMs: choose(
+      'eviction-pressure-transition-period',
+      duration('evictionPressureTransitionPeriod', config.evictionPressureTransitionPeriod),
+    ),
     nodeLabels: Object.fromEntries(values['node-labels'].map(parseLabel)),
     taints:
       values['register-with-taints'].length > 0
@@ -251,6 +271,9 @@ function loadYaml(): (text: string) => unknown {
   // eslint-disable-next-line @typescript-eslint/no-require-imports
   return (require('yaml') as typeof import('yaml')).parse;
 }
+
+const statements = (thresholds: Record<string, string> | undefined): string[] | undefined =>
+  thresholds && Object.entries(thresholds).map(([signal, value]) => `${signal}<${value}`);
 
 function duration(field: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;

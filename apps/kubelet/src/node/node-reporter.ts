@@ -87,6 +87,11 @@ export class NodeReporter {
     void this.drain();
   }
 
+  /** An event of the node. */
+  recordPressure(resource: string): void {
+    this.recordEvent('EvictionThresholdMet', `Attempting to reclaim ${resource}`, 'Warning');
+  }
+
   private async heartbeat(): Promise<void> {
     this.deps.onHeartbeat();
     this.report();
@@ -187,11 +192,11 @@ export class NodeReporter {
   }
 
   /** Upstream refers to nodes in events by name where the uid should be. */
-  private recordEvent(reason: string, message: string): void {
+  private recordEvent(reason: string, message: string, type: 'Normal' | 'Warning' = 'Normal'): void {
     const { name } = this.deps.facts;
     this.deps.recorder.event(
       { apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name } },
-      'Normal',
+      type,
       reason,
       message,
     );

@@ -9,6 +9,7 @@ import type { RuntimeManager } from '../runtime/runtime-manager';
 import { refusalOf } from './admission';
 import type { MirrorPods } from './mirror-pods';
 import { isMirrorPod, isPhaseTerminal, isStaticPod, podText, uidOf } from './pod-facts';
+import type { PodVerdict } from './pod-status';
 import type { PodWorkers } from './pod-workers';
 import type { StatusManager } from './status-manager';
 
@@ -29,6 +30,8 @@ export interface PodDispatcherDeps {
   /** Of a light node: other sandboxes of the runtime are none of its business. */
   ownerLabel: string | undefined;
   node(): Node | undefined;
+  /** Why a node under pressure does not take the Pod. */
+  pressureRefusal(pod: Pod): PodVerdict | undefined;
   traceOf(pod: Pod): TraceParent | undefined;
 }
 
@@ -136,12 +139,13 @@ export class PodDispatcher {
   }
 
   private admit(pod: Pod): boolean {
-    const { clock, events, logger, node, nodeName, statuses, tracer, traceOf, workers } = this.deps;
+    const { clock, events, logger, node, nodeName, pressureRefusal, statuses, tracer, traceOf, workers } =
+      this.deps;
     const startMs = clock.now();
     const others = [...this.byUID.values()].filter(
       (p) => p !== pod && !isPhaseTerminal((statuses.get(uidOf(p)) ?? p.status)?.phase),
     );
-    const refusal = refusalOf(pod, { node: node(), others });
+    const refusal = pressureRefusal(pod) ?? refusalOf(pod, { node: node(), others });
     const { name, namespace, uid } = pod.metadata;
     tracer.record('kubelet.admit', {
       parent: traceOf(pod),

@@ -45,7 +45,10 @@ export interface PodUsage {
 }
 
 /** Of the node's own Pods, by UID. A runtime without sandbox statistics gives those of containers only. */
-export async function podUsages({ runtime }: ServerDeps, agent: NodeAgent): Promise<Map<string, PodUsage>> {
+export async function podUsages(
+  { runtime }: Pick<ServerDeps, 'runtime'>,
+  agent: Pick<NodeAgent, 'hasPod'>,
+): Promise<Map<string, PodUsage>> {
   const usages = new Map<string, PodUsage>();
   try {
     const { stats } = await runtime.listPodSandboxStats();

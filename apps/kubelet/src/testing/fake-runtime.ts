@@ -277,6 +277,7 @@ export class FakeRuntime {
             labels: c.config.labels,
           })),
       }),
+      listPodSandboxStats: () => ({ stats: [] }),
       containerStatus: ({ containerId }) => ({ status: this.statusOf(find(containerId)) }),
       execSync: ({ containerId, cmd }) => {
         const { exitCode, stdout = '' } = this.exec(find(containerId), cmd);

@@ -62,6 +62,8 @@ export class KubeletFixture {
         '--node-ip=172.30.0.11',
         '--port=0',
         '--address=127.0.0.1',
+        // Whatever the machine that runs the tests has left.
+        '--eviction-hard=memory.available<0%',
         ...more,
       ]),
     );

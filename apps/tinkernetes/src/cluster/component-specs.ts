@@ -162,6 +162,8 @@ export function nodeSpecs({ layout, site, options }: SpecContext, node: NodePlac
         `--port=${site.kubeletPort}`,
         `--client-ca-file=${layout.pki('ca.crt')}`,
         `--cluster-dns=${network.dnsServiceIP}`,
+        // As kind does: a user's full disk is no reason to end Pods that hardly use it.
+        '--eviction-hard=memory.available<100Mi',
         `--cluster-domain=${network.clusterDomain}`,
         verbosity,
       ],
