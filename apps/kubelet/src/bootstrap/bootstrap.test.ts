@@ -1,4 +1,4 @@
-import { CertificateSigningRequests, Nodes } from '@tinkernetes/api';
+import { CertificateSigningRequests, Leases, Nodes } from '@tinkernetes/api';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { signCertificateSigningRequest } from '@tinkernetes/pki';
 import { kubeconfigText } from '@tinkernetes/testing';
@@ -27,17 +27,21 @@ describe('TLS bootstrap', () => {
   const certificateFile = () => join(kubelet.directory, 'root/pki/kubelet-client-current.pem');
 
   /** What the certificate controllers do. */
-  async function approveAndSign(): Promise<string> {
+  async function approveAndSign(durationMs?: number): Promise<string> {
     const requests = kubelet.client.for(CertificateSigningRequests);
-    const request = await eventually(async () => {
-      const [first] = (await requests.list()).items;
-      if (!first) throw new Error('no request yet');
-      return first;
-    });
+    const request = await eventually(
+      async () => {
+        const first = (await requests.list()).items.find((r) => !r.status?.certificate);
+        if (!first) throw new Error('no request yet');
+        return first;
+      },
+      { timeoutMs: 10_000 },
+    );
     const certificate = await signCertificateSigningRequest(kubelet.apiServer.ca, {
       request: Buffer.from(request.spec.request, 'base64').toString(),
       usages: ['clientAuth'],
       now: Date.now(),
+      durationMs,
     });
     await requests.patch(
       request.metadata.name,
@@ -65,4 +69,22 @@ describe('TLS bootstrap', () => {
     expect(await readFile(certificateFile(), 'utf8')).toBe(before);
     expect((await kubelet.client.for(CertificateSigningRequests).list()).items).toHaveLength(1);
   });
+
+  it('renews its certificate before it expires, and goes on with the new one', async () => {
+    await kubelet.stop();
+    await rm(join(kubelet.directory, 'kubeconfig'));
+    const started = kubelet.start([...flags(), '--node-status-update-frequency=200ms']);
+    await approveAndSign(5000);
+    await started;
+    const first = await readFile(certificateFile(), 'utf8');
+    expect(await approveAndSign()).toContain('kubernetes.io/kube-apiserver-client-kubelet');
+    await eventually(async () => expect(await readFile(certificateFile(), 'utf8')).not.toBe(first));
+    const renewed = () =>
+      kubelet.client
+        .for(Leases)
+        .get(nodeName, { namespace: 'kube-node-lease' })
+        .then((lease) => Date.parse(String(lease.spec?.renewTime)));
+    const expiry = Date.parse(new X509Certificate(first).validTo);
+    await eventually(async () => expect(await renewed()).toBeGreaterThan(expiry), { timeoutMs: 10_000 });
+  }, 30_000);
 });
