@@ -234,7 +234,8 @@ export class NodeAgent {
         events.pod(pod, 'Warning', verdict.reason, verdict.message);
         this.workers.kill(pod, { verdict, gracePeriodSeconds: 1 });
       },
-      onPressure: (resource) => this.reporter.recordPressure(resource),
+      onPressure: (resource) =>
+        this.reporter.warn('EvictionThresholdMet', `Attempting to reclaim ${resource}`),
       onChange: () => this.reporter.report(),
     });
     this.pods = new PodDispatcher({
@@ -328,6 +329,7 @@ export class NodeAgent {
     const unsubscribe = this.deps.shared.subscribe({
       onPodChanged: (uid) => this.workers.wakeUp(uid),
       onHealthChanged: () => this.onHealthChanged(),
+      onImageGCFailed: (message) => this.reporter.warn('ImageGCFailed', message),
     });
     try {
       await this.staticPods.start();

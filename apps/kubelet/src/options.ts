@@ -41,6 +41,25 @@ export const flags = {
     default: 300_000,
     help: 'How long the node stays under pressure after its threshold was last crossed',
   },
+  'image-gc-high-threshold': {
+    type: 'number',
+    default: 85,
+    min: 0,
+    max: 100,
+    help: 'Percent of disk usage after which unused images are deleted; 100: never',
+  },
+  'image-gc-low-threshold': {
+    type: 'number',
+    default: 80,
+    min: 0,
+    max: 100,
+    help: 'Percent of disk usage down to which unused images are deleted',
+  },
+  'minimum-image-ttl-duration': {
+    type: 'duration',
+    default: 120_000,
+    help: 'Younger images are not deleted',
+  },
   'max-pods': { type: 'number', default: 110, min: 1, help: 'Number of Pods that can run on this node' },
   'node-ip': { type: 'list', help: 'IP addresses of the node' },
   nodes: {
@@ -111,6 +130,9 @@ export interface Options {
   clusterDomain: string;
   resolvConf: string;
   maxPods: number;
+  imageGCHigh: number;
+  imageGCLow: number;
+  imageMinimumGCAgeMs: number;
   evictionHard: readonly Threshold[];
   pressureTransitionMs: number;
   nodeLabels: Readonly<Record<string, string>>;
@@ -149,6 +171,9 @@ export interface KubeletConfiguration {
   evictionPressureTransitionPeriod?: string;
   fileCheckFrequency?: string;
   httpCheckFrequency?: string;
+  imageGCHighThresholdPercent?: number;
+  imageGCLowThresholdPercent?: number;
+  imageMinimumGCAge?: string;
   maxPods?: number;
   nodeLeaseDurationSeconds?: number;
   nodeStatusReportFrequency?: string;
@@ -201,6 +226,12 @@ export function toOptions(values: FlagValues<typeof flags>): Options {
     clusterDomain: choose('cluster-domain', config.clusterDomain),
     resolvConf: choose('resolv-conf', config.resolvConf),
     maxPods: choose('max-pods', config.maxPods),
+    imageGCHigh: choose('image-gc-high-threshold', config.imageGCHighThresholdPercent),
+    imageGCLow: choose('image-gc-low-threshold', config.imageGCLowThresholdPercent),
+    imageMinimumGCAgeMs: choose(
+      'minimum-image-ttl-duration',
+      duration('imageMinimumGCAge', config.imageMinimumGCAge),
+    ),
     evictionHard: choose('eviction-hard', statements(config.evictionHard)).map(parseThreshold),
     pressureTransitionMs: choose(
       'eviction-pressure-transition-period',

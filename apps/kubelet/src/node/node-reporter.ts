@@ -87,9 +87,9 @@ export class NodeReporter {
     void this.drain();
   }
 
-  /** An event of the node. */
-  recordPressure(resource: string): void {
-    this.recordEvent('EvictionThresholdMet', `Attempting to reclaim ${resource}`, 'Warning');
+  /** A warning about the node itself. */
+  warn(reason: string, message: string): void {
+    this.recordEvent(reason, message, 'Warning');
   }
 
   private async heartbeat(): Promise<void> {

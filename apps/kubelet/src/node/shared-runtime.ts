@@ -8,6 +8,8 @@ import {
   type VersionResponse,
 } from '@tinkernetes/cri';
 import { createVnetClient, hostDialer, type Dialer, type VnetClient } from '@tinkernetes/vnet';
+import { statfs } from 'node:fs/promises';
+import { ImageGarbageCollector } from '../images/image-garbage-collector';
 import type { Options } from '../options';
 import { PLEG } from '../pleg/pleg';
 import { PodCache } from '../runtime/pod-cache';
@@ -19,6 +21,8 @@ import type { StepForwarder } from './step-forwarder';
 export interface RuntimeListener {
   onPodChanged(uid: string): void;
   onHealthChanged(): void;
+  /** Unused images were too few to free the disk. */
+  onImageGCFailed(message: string): void;
 }
 
 /** What the runtime is and was at the start. */
@@ -37,6 +41,7 @@ export class SharedRuntime {
   readonly health: RuntimeHealth;
   private readonly listeners = new Set<RuntimeListener>();
   private readonly pleg: PLEG;
+  private readonly imageGC: ImageGarbageCollector;
   private readonly podCIDRs = new Map<string, string>();
   private handingOver: Promise<void> = Promise.resolve();
   private imageList: { at: number; images: Promise<ContainerImage[]> } | undefined;
@@ -45,6 +50,7 @@ export class SharedRuntime {
     private readonly context: RunContext,
     private readonly clients: RuntimeClients,
     readonly facts: RuntimeFacts,
+    { imageGCHigh, imageGCLow, imageMinimumGCAgeMs }: Options,
   ) {
     const { clock, logger, signal } = context;
     const { runtime } = clients;
@@ -56,6 +62,19 @@ export class SharedRuntime {
       signal,
       onChange: () => {
         for (const listener of this.listeners) listener.onHealthChanged();
+      },
+    });
+    this.imageGC = new ImageGarbageCollector({
+      images: clients.images,
+      runtime,
+      clock,
+      logger,
+      highThreshold: imageGCHigh,
+      lowThreshold: imageGCLow,
+      minimumAgeMs: imageMinimumGCAgeMs,
+      async space(mountpoint) {
+        const { bavail, blocks, bsize } = await statfs(mountpoint);
+        return { available: bavail * bsize, capacity: blocks * bsize };
       },
     });
     this.pleg = new PLEG({
@@ -98,7 +117,7 @@ export class SharedRuntime {
         { runtime: version.runtimeName, version: version.runtimeVersion },
         'container runtime found',
       );
-      return new SharedRuntime(context, clients, { machine, version, overlayEndpoint });
+      return new SharedRuntime(context, clients, { machine, version, overlayEndpoint }, options);
     } catch (error) {
       close(clients);
       throw error;
@@ -146,10 +165,24 @@ export class SharedRuntime {
   /** Follows the runtime until the signal aborts and everything has ended. */
   async run(): Promise<void> {
     this.health.check();
+    const collecting = this.context.clock.setInterval(() => void this.collectImages(), imageGCPeriodMs, {
+      unref: true,
+    });
     try {
       await this.pleg.run();
     } finally {
+      collecting.cancel();
       await this.health.settled();
+    }
+  }
+
+  private async collectImages(): Promise<void> {
+    try {
+      const failure = await this.imageGC.collect();
+      if (failure) for (const listener of this.listeners) listener.onImageGCFailed(failure);
+    } catch (error) {
+      if (!this.context.signal.aborted)
+        this.context.logger.warn({ err: error }, 'could not look for unused images');
     }
   }
 
@@ -159,6 +192,8 @@ export class SharedRuntime {
 }
 
 const imageListMaxAgeMs = 1000;
+/** Source: pkg/kubelet ImageGCPeriod. */
+const imageGCPeriodMs = 300_000;
 
 interface RuntimeClients {
   runtime: RuntimeClient;
