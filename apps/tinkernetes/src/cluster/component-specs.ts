@@ -96,6 +96,8 @@ export function schedulerSpec({ layout, options }: SpecContext): ComponentSpec {
       `--kubeconfig=${layout.componentKubeconfig('scheduler')}`,
       '--leader-elect=false',
       '--secure-port=0',
+      // `tinkernetes explain` asks there; the port is in what the scheduler says when it is ready.
+      '--debug-port=0',
       `--v=${options.verbosity}`,
     ],
   };
@@ -164,6 +166,7 @@ export function nodeSpecs({ layout, site, options }: SpecContext, node: NodePlac
         `--cluster-dns=${network.dnsServiceIP}`,
         // As kind does: a user's full disk is no reason to end Pods that hardly use it.
         '--eviction-hard=memory.available<100Mi',
+        '--image-gc-high-threshold=100',
         `--cluster-domain=${network.clusterDomain}`,
         verbosity,
       ],

@@ -1,6 +1,7 @@
 import type { Command } from './command';
 import { container } from './container';
 import { down } from './down';
+import { explain } from './explain';
 import { healthz } from './healthz';
 import { init } from './init';
 import { run } from './run';
@@ -9,4 +10,4 @@ import { trace } from './trace';
 import { up } from './up';
 
 /** All subcommands, in the order of the help text. */
-export const commands: readonly Command[] = [up, down, status, run, trace, init, container, healthz];
+export const commands: readonly Command[] = [up, down, status, run, trace, explain, init, container, healthz];

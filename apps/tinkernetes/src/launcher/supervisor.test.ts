@@ -104,3 +104,15 @@ it('restarts nothing once stopped, even while it waits for a back-off', async ()
   expect(started).toHaveLength(1);
   expect(supervisor.status()).toMatchObject([{ instance: 'scheduler', state: 'stopped' }]);
 });
+
+it('tells what a component said when it was ready, and forgets it when the component dies', async () => {
+  const { supervisor, started, clock } = setUp();
+  const ready = supervisor.start(spec);
+  started[0]?.serve({ debugPort: 1234 });
+  await ready;
+  expect(supervisor.status()).toMatchObject([{ state: 'running', info: { debugPort: 1234 } }]);
+  started[0]?.end({ reason: 'was killed by SIGKILL', exitCode: undefined });
+  await clock.advance(0);
+  expect(supervisor.status()[0]?.info).toBeUndefined();
+  await supervisor.stop();
+});

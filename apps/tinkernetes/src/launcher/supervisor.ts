@@ -26,6 +26,8 @@ export interface ComponentStatus {
   pid?: number;
   restarts: number;
   lastExit?: string;
+  /** What it said when it began to serve; missing while it doesn't. */
+  info?: ReadyInfo;
 }
 
 /** Keeps components running: one that dies is started again with back-off, and the user is told. */
@@ -57,6 +59,7 @@ export class Supervisor {
 
 class Supervised {
   private current: RunningComponent | undefined;
+  private info: ReadyInfo | undefined;
   private state: ComponentStatus['state'] = 'starting';
   private restarts = 0;
   private failures = 0;
@@ -75,8 +78,8 @@ class Supervised {
   }
 
   status(): ComponentStatus {
-    const { spec, state, restarts, lastExit } = this;
-    return { instance: spec.instance, state, pid: this.current?.pid, restarts, lastExit };
+    const { spec, state, restarts, lastExit, info } = this;
+    return { instance: spec.instance, state, pid: this.current?.pid, restarts, lastExit, info };
   }
 
   async stop(): Promise<void> {
@@ -98,6 +101,7 @@ class Supervised {
         (info) => {
           hasServed = true;
           this.state = 'running';
+          this.info = info;
           this.options.onReady?.(this.spec, info);
           served(info);
         },
@@ -107,6 +111,7 @@ class Supervised {
       );
       const exit = await component.exited;
       this.current = undefined;
+      this.info = undefined;
       if (this.stopping.signal.aborted || (!hasServed && failed)) break;
       if (!(await this.pause(exit, this.options.clock.monotonic() - startedAt))) break;
       this.restarts++;

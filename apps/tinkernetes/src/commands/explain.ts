@@ -1,0 +1,54 @@
+import { resolve } from 'node:path';
+import { parseFlags, UsageError, type FlagSpec } from '@tinkernetes/component-base';
+import { askCluster } from '../cluster/control-socket';
+import { ClusterLayout } from '../cluster/layout';
+import { attemptText, type ExplainedAttempt } from '../explain/attempt-text';
+import { dataDirFlag } from '../options';
+import type { Command } from './command';
+
+const flags = {
+  ...dataDirFlag,
+  namespace: { type: 'string', short: 'n', default: 'default', help: 'Namespace of the Pod' },
+} as const satisfies Record<string, FlagSpec>;
+
+/** Asks the cluster's own scheduler how the last attempt for a Pod went. */
+export const explain: Command = {
+  name: 'explain',
+  summary: 'Show why a Pod is where it is, or nowhere: `explain pod/NAME`',
+  args: 'pod/NAME',
+  flags,
+  async run(argv) {
+    const [target = '', ...rest] = argv;
+    const [kind = '', name] = target.split('/');
+    if (!['pod', 'pods', 'po'].includes(kind) || !name)
+      throw new UsageError('explain needs a Pod, e.g. `tinkernetes explain pod/web`');
+    const values = parseFlags(flags, rest);
+    const layout = new ClusterLayout(resolve(values['data-dir']));
+    const attempt = await askScheduler(await debugPort(layout), values.namespace, name);
+    if (!attempt)
+      throw new UsageError(
+        `the scheduler has no attempt for ${target} in namespace ${values.namespace}: it doesn't exist, has a scheduling gate or a scheduler of its own, was placed before the scheduler's last start, or was not among the last 200`,
+      );
+    process.stdout.write(attemptText(attempt));
+  },
+};
+
+async function debugPort(layout: ClusterLayout): Promise<number> {
+  const report = await askCluster(layout, 'GET', '/status');
+  if (!report) throw new UsageError(`no cluster runs in ${layout.dataDir}`);
+  const port = report.components.find(({ instance }) => instance === 'scheduler')?.info?.debugPort;
+  if (typeof port !== 'number')
+    throw new UsageError('this cluster has no scheduler of its own that runs: see `tinkernetes status`');
+  return port;
+}
+
+/** undefined: the scheduler remembers none. */
+async function askScheduler(
+  port: number,
+  namespace: string,
+  name: string,
+): Promise<ExplainedAttempt | undefined> {
+  const path = ['debug', 'scheduler', 'attempts', namespace, name].map(encodeURIComponent).join('/');
+  const response = await fetch(`http://127.0.0.1:${port}/${path}`, { headers: { connection: 'close' } });
+  return response.ok ? ((await response.json()) as ExplainedAttempt) : undefined;
+}
