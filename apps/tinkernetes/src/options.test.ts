@@ -1,0 +1,51 @@
+import { parseFlags } from '@tinkernetes/component-base';
+import { toClusterOptions, upFlags } from './options';
+
+const optionsOf = (...argv: string[]) => toClusterOptions(parseFlags(upFlags, argv), () => '/tmp/ephemeral');
+
+it('keeps objects in SQLite in the data directory unless told otherwise', () => {
+  expect(optionsOf('--data-dir=/c')).toMatchObject({
+    dataDir: '/c',
+    storage: 'sqlite:/c/storage/state.db',
+    kubeconfig: '/c/kubeconfig',
+    nodes: 3,
+    apiPort: 6443,
+    bind: '127.0.0.1',
+  });
+});
+
+it('keeps an ephemeral cluster elsewhere, on memory, with the kubeconfig where it is looked for', () => {
+  expect(optionsOf('--data-dir=/c', '--ephemeral')).toMatchObject({
+    dataDir: '/tmp/ephemeral',
+    storage: 'memory',
+    kubeconfig: '/c/kubeconfig',
+  });
+});
+
+it.each([
+  ['memory', 'memory'],
+  ['redis://127.0.0.1:6379', 'redis://127.0.0.1:6379'],
+  ['sqlite', 'sqlite:/c/storage/state.db'],
+  ['sqlite:/other/file.db', 'sqlite:/other/file.db'],
+])('understands --storage %s', (given, storage) => {
+  expect(optionsOf('--data-dir=/c', `--storage=${given}`).storage).toBe(storage);
+});
+
+it.each([
+  [['--storage=tape'], 'must be sqlite, memory or redis'],
+  [['--storage=redis://'], 'must be sqlite, memory or redis'],
+  [['--ephemeral', '--storage=sqlite'], 'keeps nothing'],
+  [['--without=apiserver'], 'nothing works without the API server'],
+  [['--without=etcd'], 'no such component'],
+  [['--nodes=-1'], 'at least 0'],
+])('refuses %j', (argv, message) => {
+  expect(() => optionsOf(...argv)).toThrow(message);
+});
+
+it('leaves out what is named, once or in several flags', () => {
+  expect([...optionsOf('--without=scheduler,kube-proxy', '--without=cluster-dns').without]).toEqual([
+    'scheduler',
+    'kube-proxy',
+    'cluster-dns',
+  ]);
+});
