@@ -5,9 +5,21 @@ import { explain } from './explain';
 import { healthz } from './healthz';
 import { init } from './init';
 import { run } from './run';
+import { snapshot } from './snapshot';
 import { status } from './status';
 import { trace } from './trace';
 import { up } from './up';
 
 /** All subcommands, in the order of the help text. */
-export const commands: readonly Command[] = [up, down, status, run, trace, explain, init, container, healthz];
+export const commands: readonly Command[] = [
+  up,
+  down,
+  status,
+  run,
+  trace,
+  explain,
+  snapshot,
+  init,
+  container,
+  healthz,
+];
