@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** Returns Jest's exit code. */
+/** Returns Jest's exit code. `args` come first: an option with a list of values would take what follows it for more. */
 export function runJest(suite, args, env = {}) {
   const result = spawnSync(
     process.execPath,
     [
       join(root, 'node_modules/jest/bin/jest.js'),
+      ...args,
       '--reporters=default',
       `--reporters=${join(root, 'tools/jest-summary-reporter.cjs')}`,
-      ...args,
     ],
     { cwd: root, stdio: 'inherit', env: { ...process.env, TINKERNETES_SUITE: suite, ...env } },
   );

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setUpClients } from '../test/clients/setup.mjs';
 import { installIfNeeded } from './install.mjs';
+import { runJest } from './run-jest.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const answers = (command, ...args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
@@ -51,30 +52,14 @@ if (reason) {
   engine?.kill();
   process.exit(0);
 }
-const result = spawnSync(
-  process.execPath,
-  [
-    join(root, 'node_modules/jest/bin/jest.js'),
-    '--config',
-    join(root, 'test/compose/jest.config.cjs'),
-    '--reporters=default',
-    `--reporters=${join(root, 'tools/jest-summary-reporter.cjs')}`,
-    ...process.argv.slice(2),
-  ],
-  {
-    cwd: root,
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      TINKERNETES_SUITE: 'compose',
-      TINKERNETES_CLIENTS: setUpClients(),
-      TINKERNETES_COMPOSE: composeCommand().join(' '),
-    },
-  },
-);
+const config = join(root, 'test/compose/jest.config.cjs');
+const status = runJest('compose', [...process.argv.slice(2), '--config', config], {
+  TINKERNETES_CLIENTS: setUpClients(),
+  TINKERNETES_COMPOSE: composeCommand().join(' '),
+});
 if (engine) {
   const stopped = new Promise((resolve) => engine.once('exit', resolve));
   engine.kill();
   await stopped;
 }
-process.exit(result.status ?? 1);
+process.exit(status);

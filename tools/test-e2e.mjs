@@ -1,29 +1,15 @@
 // `npm run test:e2e [-- JEST ARGS]`: a cluster of processes, driven by unmodified kubectl and helm.
-import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setUpClients } from '../test/clients/setup.mjs';
 import { build } from './build.mjs';
 import { installIfNeeded } from './install.mjs';
+import { runJest } from './run-jest.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 installIfNeeded();
 await build();
-const clients = setUpClients();
-const result = spawnSync(
-  process.execPath,
-  [
-    join(root, 'node_modules/jest/bin/jest.js'),
-    '--config',
-    join(root, 'test/e2e/jest.config.cjs'),
-    '--reporters=default',
-    `--reporters=${join(root, 'tools/jest-summary-reporter.cjs')}`,
-    ...process.argv.slice(2),
-  ],
-  {
-    cwd: root,
-    stdio: 'inherit',
-    env: { ...process.env, TINKERNETES_SUITE: 'e2e', TINKERNETES_CLIENTS: clients },
-  },
+const config = join(root, 'test/e2e/jest.config.cjs');
+process.exit(
+  runJest('e2e', [...process.argv.slice(2), '--config', config], { TINKERNETES_CLIENTS: setUpClients() }),
 );
-process.exit(result.status ?? 1);

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installIfNeeded } from './install.mjs';
+import { runJest } from './run-jest.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 installIfNeeded();
@@ -13,18 +14,9 @@ await build();
 const args = process.argv.slice(2);
 if (!process.env.TINKERNETES_KEEP_RESULTS)
   rmSync(join(root, 'test-results'), { recursive: true, force: true });
-const result = spawnSync(
-  process.execPath,
-  [
-    join(root, 'node_modules/jest/bin/jest.js'),
-    '--reporters=default',
-    `--reporters=${join(root, 'tools/jest-summary-reporter.cjs')}`,
-    ...args,
-  ],
-  { cwd: root, stdio: 'inherit', env: { ...process.env, TINKERNETES_SUITE: 'unit' } },
-);
+const status = runJest('unit', args);
 const summary = spawnSync(process.execPath, [join(root, 'tools/summary.mjs')], {
   cwd: root,
   stdio: 'inherit',
 });
-process.exit(result.status === 0 && summary.status === 0 ? 0 : 1);
+process.exit(status === 0 && summary.status === 0 ? 0 : 1);
