@@ -139,7 +139,8 @@ function retryAfterMs(response: http.IncomingMessage): number | undefined {
 }
 
 function bearerToken(config: ClientConfig, clock: Clock): () => Promise<string | undefined> {
-  const { token, tokenFile } = config;
+  const { token, tokenFile, tokenSource } = config;
+  if (tokenSource) return tokenSource;
   if (!tokenFile) return () => Promise.resolve(token);
   let cached: { value: string; readAt: number } | undefined;
   return async () => {

@@ -115,6 +115,8 @@ export interface ClientConfig {
   token?: string;
   /** Read anew at most once a minute, as projected tokens rotate. */
   tokenFile?: string;
+  /** Asked before each request; before `token` and `tokenFile`. It keeps what it gave for as long as that is good. */
+  tokenSource?: () => Promise<string>;
   insecureSkipTLSVerify?: boolean;
   userAgent: string;
   /** Ask for trace contexts beside objects (our own components do). */

@@ -1,15 +1,10 @@
-import {
-  ServiceAccounts,
-  type KubeObject,
-  type ResourceDescriptor,
-  type TokenRequest,
-} from '@tinkernetes/api';
+import { ServiceAccounts, type TokenRequest } from '@tinkernetes/api';
 import { isAlreadyExists, isNotFound } from '@tinkernetes/apimachinery';
-import { createClient, type Client, type ClientConfig, type ResourceClient } from '@tinkernetes/client';
+import { createClient, type Client, type ClientConfig } from '@tinkernetes/client';
 import type { Clock } from '@tinkernetes/component-base';
 
 const namespace = 'kube-system';
-/** A token is asked for again when a tenth of its life is left. */
+/** Of its life, after which a new token is asked for. */
 const renewAt = 0.9;
 
 export interface ServiceAccountClientOptions {
@@ -26,35 +21,34 @@ export interface ServiceAccountClientOptions {
  */
 export function createServiceAccountClient(options: ServiceAccountClientOptions): Client {
   const { manager, config, serviceAccount, clock } = options;
-  let current: { client: Client; renewAtMs: number } | undefined;
-  let pending: Promise<Client> | undefined;
+  const { certData: _cert, keyData: _key, tokenFile: _file, token: _token, ...anonymous } = config;
+  const client = createClient(
+    {
+      ...anonymous,
+      tokenSource: renewedToken(() => requestToken(manager, serviceAccount), clock),
+      userAgent: `${config.userAgent}/${serviceAccount}`,
+    },
+    { clock },
+  );
+  // Objects come from the shared informers, which read with the manager's identity.
+  return { ...client, traceOf: (object) => manager.traceOf(object) };
+}
 
-  const renew = async (): Promise<Client> => {
-    const token = await requestToken(manager, serviceAccount);
-    const lifetimeMs = Date.parse(token.status?.expirationTimestamp ?? '') - clock.now();
-    const { certData: _cert, keyData: _key, tokenFile: _file, ...anonymous } = config;
-    const client = createClient(
-      { ...anonymous, token: token.status?.token, userAgent: `${config.userAgent}/${serviceAccount}` },
-      { clock },
-    );
-    current?.client.close();
-    current = { client, renewAtMs: clock.now() + lifetimeMs * renewAt };
-    return client;
+/** One token for everybody who asks, until a tenth of its life is left. */
+function renewedToken(request: () => Promise<TokenRequest>, clock: Clock): () => Promise<string> {
+  let current: { token: string; renewAtMs: number } | undefined;
+  let pending: Promise<string> | undefined;
+  const renew = async (): Promise<string> => {
+    const { token, expirationTimestamp = '' } = (await request()).status ?? {};
+    if (!token) throw new Error('the API server answered a TokenRequest without a token');
+    const lifetimeMs = Date.parse(expirationTimestamp) - clock.now();
+    current = { token, renewAtMs: clock.now() + lifetimeMs * renewAt };
+    return token;
   };
-  const get = (): Promise<Client> | Client => {
-    if (current && clock.now() < current.renewAtMs) return current.client;
+  return () => {
+    if (current && clock.now() < current.renewAtMs) return Promise.resolve(current.token);
     pending ??= renew().finally(() => (pending = undefined));
     return pending;
-  };
-  return {
-    server: config.server,
-    for: <T extends KubeObject>(descriptor: ResourceDescriptor<T>) =>
-      lazyResource(descriptor, async () => (await get()).for(descriptor)),
-    request: async (request) => (await get()).request(request),
-    requestText: async (request) => (await get()).requestText(request),
-    // Objects come from the shared informers, which read with the manager's identity.
-    traceOf: (object) => manager.traceOf(object),
-    close: () => current?.client.close(),
   };
 }
 
@@ -77,32 +71,4 @@ async function requestToken(manager: Client, name: string): Promise<TokenRequest
     if (!isAlreadyExists(error)) throw error;
   });
   return request();
-}
-
-function lazyResource<T extends KubeObject>(
-  descriptor: ResourceDescriptor<T>,
-  get: () => Promise<ResourceClient<T>>,
-): ResourceClient<T> {
-  return {
-    descriptor,
-    get: async (...args) => (await get()).get(...args),
-    list: async (...args) => (await get()).list(...args),
-    watch: (...args) => lazyWatch(get, args),
-    create: async (...args) => (await get()).create(...args),
-    update: async (...args) => (await get()).update(...args),
-    updateStatus: async (...args) => (await get()).updateStatus(...args),
-    patch: async (...args) => (await get()).patch(...args),
-    delete: async (...args) => (await get()).delete(...args),
-    deleteCollection: async (...args) => (await get()).deleteCollection(...args),
-    getScale: async (...args) => (await get()).getScale(...args),
-    updateScale: async (...args) => (await get()).updateScale(...args),
-    subresource: async (...args) => (await get()).subresource(...args),
-  };
-}
-
-async function* lazyWatch<T extends KubeObject>(
-  get: () => Promise<ResourceClient<T>>,
-  args: Parameters<ResourceClient<T>['watch']>,
-) {
-  yield* (await get()).watch(...args);
 }
