@@ -115,7 +115,7 @@ export function charged(budget: PodDisruptionBudget, podName: string, now: strin
     expectedPods: 0,
   };
   if ((status.observedGeneration ?? 0) < generation) {
-    throw refused(`The disruption budget ${name} is still being processed by the server.`);
+    throw refused(`The disruption budget ${name} is still being processed by the server.`, retryAfterSeconds);
   }
   const { disruptionsAllowed = 0 } = status;
   if (disruptionsAllowed < 0) throw refused('pdb disruptions allowed is negative');
@@ -152,7 +152,11 @@ function withoutDisruptions({ status, metadata }: PodDisruptionBudget, now: stri
   ];
 }
 
-const refused = (message: string): StatusError =>
+/** Clients wait and ask again by themselves only where time is given: for a budget that is used up they are told. */
+const refused = (message: string, retryAfter?: number): StatusError =>
   new StatusError('TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
-    details: { causes: [{ reason: 'DisruptionBudget', message }], retryAfterSeconds },
+    details: {
+      causes: [{ reason: 'DisruptionBudget', message }],
+      ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter }),
+    },
   });
