@@ -12,29 +12,70 @@ import {
   type Clock,
 } from '@tinkernetes/component-base';
 import { silentLogger } from '@tinkernetes/component-base/testing';
-import { startApiServer } from '@tinkernetes/testing';
+import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
 import { flags, toOptions } from '../options';
 import { run } from '../run';
 
 export interface TestManager {
   readonly client: Client;
+  readonly server: TestApiServer;
   stop(): Promise<void>;
+}
+
+interface TestManagerOptions {
+  args?: readonly string[];
+  clock?: Clock;
+  /** Flags of the API server. */
+  serverFlags?: readonly string[];
 }
 
 /** A real API server and a controller manager against it, both in this process; nothing schedules or runs Pods. */
 export async function startTestManager({
-  args = [],
-  clock = realClock,
-}: { args?: readonly string[]; clock?: Clock } = {}): Promise<TestManager> {
-  const server = await startApiServer();
+  serverFlags = [],
+  ...options
+}: TestManagerOptions = {}): Promise<TestManager> {
+  const server = await startApiServer({ flags: serverFlags });
+  const manager = startManager(server, options);
+  await manager.ready;
   const client = createClient(server.adminConfig);
+  return {
+    client,
+    server,
+    async stop() {
+      await manager.stop();
+      client.close();
+      await server.stop();
+    },
+  };
+}
+
+export interface StartedManager {
+  /** Resolves when it leads and all caches are filled. */
+  readonly ready: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** One more controller manager against a server, with the rights of an administrator and the server's authority. */
+export function startManager(
+  server: TestApiServer,
+  { args = [], clock = realClock }: Omit<TestManagerOptions, 'serverFlags'> = {},
+): StartedManager {
   const stopping = new AbortController();
   const directory = mkdtempSync(join(tmpdir(), 'tinkernetes-kcm-'));
-  const kubeconfig = join(directory, 'kubeconfig');
-  writeFileSync(kubeconfig, server.kubeconfig);
-  const argv = [`--kubeconfig=${kubeconfig}`, '--leader-elect=false', '--secure-port=0', ...args];
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(directory, name), text);
+    return join(directory, name);
+  };
+  const argv = [
+    `--kubeconfig=${file('kubeconfig', server.kubeconfig)}`,
+    `--cluster-signing-cert-file=${file('ca.crt', server.ca.certificate)}`,
+    `--cluster-signing-key-file=${file('ca.key', server.ca.key)}`,
+    '--leader-elect=false',
+    '--secure-port=0',
+    ...args,
+  ];
   let running: Promise<void> = Promise.resolve();
-  await new Promise<void>((resolve, reject) => {
+  const ready = new Promise<void>((resolve, reject) => {
     running = run(toOptions(parseFlags(flags, argv)), {
       signal: stopping.signal,
       clock,
@@ -47,12 +88,10 @@ export async function startTestManager({
     running.catch(reject);
   });
   return {
-    client,
+    ready,
     async stop() {
       stopping.abort(new Error('test ends'));
       await running;
-      client.close();
-      await server.stop();
       rmSync(directory, { recursive: true, force: true });
     },
   };

@@ -1,0 +1,44 @@
+import type { Clock, Timer } from '@tinkernetes/component-base';
+import { VirtualClock } from '@tinkernetes/component-base/testing';
+
+const tickMs = 5;
+
+/** A clock for tests with a real API server: timers fire in order, and hours pass in seconds once `speed` is raised. */
+export class ScaledClock implements Clock {
+  speed = 1;
+  private readonly virtual = new VirtualClock(Date.now());
+  private isStopped = false;
+  private readonly ended = this.tick();
+
+  now(): number {
+    return this.virtual.now();
+  }
+
+  monotonic(): number {
+    return this.virtual.monotonic();
+  }
+
+  setTimeout(callback: () => void, ms: number): Timer {
+    return this.virtual.setTimeout(callback, ms);
+  }
+
+  setInterval(callback: () => void, ms: number): Timer {
+    return this.virtual.setInterval(callback, ms);
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.virtual.sleep(ms, signal);
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    await this.ended;
+  }
+
+  private async tick(): Promise<void> {
+    while (!this.isStopped) {
+      await new Promise((resolve) => setTimeout(resolve, tickMs));
+      await this.virtual.advance(tickMs * this.speed);
+    }
+  }
+}
