@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:https';
-import { ServerResponse, type IncomingMessage } from 'node:http';
+import { ServerResponse, type IncomingMessage, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import express from 'express';
 import { UsageError } from '@tinkernetes/component-base';
 
 export interface TlsMaterial {
@@ -27,18 +26,41 @@ export interface HttpsServer {
 /** Idle connections are kept this long: clients reuse them, so that TLS is negotiated seldom. */
 const keepAliveMs = 90_000;
 
-/** Express over HTTPS with one route: which handler a path belongs to is decided by the path parser behind it. */
+/** The API's own paths: what all but few requests are for. */
+const isApiPath = (url: string | undefined): boolean => url !== undefined && /^\/apis?(?:[/?]|$)/.test(url);
+
+/**
+ * The web application, made when somebody first asks for a page: start pays nothing for it, and requests of the API,
+ * which the path parser behind `handle` sorts, none of its cost per request.
+ */
+function lazyExpress(handle: Handle): RequestListener {
+  let app: Promise<RequestListener> | undefined;
+  const make = async (): Promise<RequestListener> => {
+    const { default: express } = await import('express');
+    const created = express();
+    created.disable('x-powered-by');
+    created.disable('etag');
+    created.use((request, response, next) => {
+      handle(request, response).catch(next);
+    });
+    return created;
+  };
+  return (request, response) => {
+    app ??= make();
+    app.then(
+      (serve) => serve(request, response),
+      () => response.destroy(),
+    );
+  };
+}
+
+/** HTTPS: the API's paths go straight to the handler, all others through Express. */
 export async function startHttpsServer(
   { cert, key, clientCa }: TlsMaterial,
   address: { host: string; port: number },
   handle: Handle,
 ): Promise<HttpsServer> {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.use((request, response, next) => {
-    handle(request, response).catch(next);
-  });
+  const pages = lazyExpress(handle);
   const server = createServer(
     {
       cert,
@@ -50,7 +72,10 @@ export async function startHttpsServer(
       noDelay: true,
       maxHeaderSize: 64 * 1024,
     },
-    app,
+    (request, response) => {
+      if (!isApiPath(request.url)) return pages(request, response);
+      handle(request, response).catch(() => response.destroy());
+    },
   );
   // A watch lasts as long as it lasts.
   server.requestTimeout = 0;
