@@ -240,13 +240,17 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
   ): Promise<CacheEntry> {
     const { feed } = this.runtime;
     const { object } = written;
-    const item = await feed.written.during(key, written, async () => {
+    const store = async () => {
       const done = await write();
       await feed.waitFor(done.modRevision);
       return done;
-    });
+    };
+    // What is read of a custom resource is more than what was written: defaults come in on each read.
+    const isAsWritten = this.options.codec.schemaName !== undefined;
+    const item = await (isAsWritten ? feed.written.during(key, written, store) : store());
     const cached = this.cache.get(object.metadata.name, object.metadata.namespace);
-    return cached?.revision === item.modRevision ? cached : this.entryOf(item, object);
+    if (cached?.revision === item.modRevision) return cached;
+    return this.entryOf(item, isAsWritten ? object : undefined);
   }
 
   /** `raw` is for the server's own changes: no strategy but defaults. */
