@@ -114,6 +114,7 @@ export class Cluster {
   }
 
   private async bringUp(deps: ClusterDeps, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
     const sinceMs = deps.clock.now();
     const context: SpecContext = { layout: this.layout, site: localSite, options: this.options };
     const specs = allSpecs(context, this.options);
@@ -183,12 +184,12 @@ const closeServer = (server: Server): Promise<void> =>
     server.closeAllConnections();
   });
 
-/** `work`, or the signal's reason if it is aborted first. */
+/** `work`, or the signal's reason if it is aborted first; what `work` comes to then is nobody's concern. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) return Promise.reject(signal.reason as Error);
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }
