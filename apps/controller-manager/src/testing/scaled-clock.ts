@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '@tinkernetes/component-base';
+import { realClock, type Clock, type Timer } from '@tinkernetes/component-base';
 import { VirtualClock } from '@tinkernetes/component-base/testing';
 
 const tickMs = 5;
@@ -6,7 +6,7 @@ const tickMs = 5;
 /** A clock for tests with a real API server: timers fire in order, and hours pass in seconds once `speed` is raised. */
 export class ScaledClock implements Clock {
   speed = 1;
-  private readonly virtual = new VirtualClock(Date.now());
+  private readonly virtual = new VirtualClock(realClock.now());
   private isStopped = false;
   private readonly ended = this.tick();
 
@@ -37,7 +37,7 @@ export class ScaledClock implements Clock {
 
   private async tick(): Promise<void> {
     while (!this.isStopped) {
-      await new Promise((resolve) => setTimeout(resolve, tickMs));
+      await realClock.sleep(tickMs);
       await this.virtual.advance(tickMs * this.speed);
     }
   }
