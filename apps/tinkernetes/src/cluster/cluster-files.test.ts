@@ -72,3 +72,19 @@ it('has socket paths that fit into a socket address, however deep the data direc
   const deep = new ClusterLayout(`/home/someone/${'a-long-folder-name/'.repeat(10)}cluster`);
   expect(deep.criSocket('node-1000').length).toBeLessThan(104);
 });
+
+it('refuses a damaged authority by name and keeps it as it is', async () => {
+  await ensure('https://127.0.0.1:1');
+  writeFileSync(layout.pki('ca.crt'), 'garbage');
+  await expect(ensure('https://127.0.0.1:1')).rejects.toThrow(
+    /pki\/ca\.crt and its key are damaged .* restore them, or choose another --data-dir/,
+  );
+  expect(readFileSync(layout.pki('ca.crt'), 'utf8')).toBe('garbage');
+});
+
+it('says what can not be written, and what to do', async () => {
+  writeFileSync(join(dataDir, 'pki'), 'a file where a folder should be');
+  await expect(ensure('https://127.0.0.1:1')).rejects.toThrow(
+    /can't write .*pki.*choose a folder that can be written/,
+  );
+});

@@ -1,12 +1,14 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { UsageError } from '@tinkernetes/component-base';
 import { createClient, loadKubeconfig, type Client } from '@tinkernetes/client';
 import {
   createCertificateAuthority,
   createServiceAccountKeyPair,
   issueCertificate,
   type CertificateAuthority,
+  type CertificatePair,
 } from '@tinkernetes/pki';
 import { identities, kubeletClientIdentity } from './identities';
 import { componentKubeconfigText, userKubeconfigText } from './kubeconfigs';
@@ -49,10 +51,7 @@ export async function ensureCredentials({
     ensureCertificate(layout, { ca, now, name: 'apiserver-kubelet-client', ...kubeletClientIdentity }),
     ...identities.map(async ({ component, commonName, organizations }) => {
       await ensureCertificate(layout, { ca, now, name: component, commonName, organizations });
-      const [certificate, key] = await Promise.all([
-        readFile(layout.pki(`${component}.crt`), 'utf8'),
-        readFile(layout.pki(`${component}.key`), 'utf8'),
-      ]);
+      const { certificate, key } = await readPair(layout, component);
       const content = { server, ca: ca.certificate, user: commonName, credential: { certificate, key } };
       await writeAtomically(layout.componentKubeconfig(component), componentKubeconfigText(content));
       if (component === 'admin') {
@@ -77,13 +76,7 @@ export async function adminClient(layout: ClusterLayout): Promise<Client> {
 }
 
 async function ensureAuthority(layout: ClusterLayout, now: number): Promise<CertificateAuthority> {
-  if (existsSync(layout.pki('ca.key'))) {
-    const [certificate, key] = await Promise.all([
-      readFile(layout.pki('ca.crt'), 'utf8'),
-      readFile(layout.pki('ca.key'), 'utf8'),
-    ]);
-    return { certificate, key };
-  }
+  if (existsSync(layout.pki('ca.key'))) return readPair(layout, 'ca');
   const ca = await createCertificateAuthority({ commonName: 'kubernetes', now });
   await writePair(layout, 'ca', ca);
   return ca;
@@ -144,6 +137,24 @@ async function ensureCertificate(
     name,
     await issueCertificate(ca, { commonName, organizations, usages: ['clientAuth'], now }),
   );
+}
+
+/** Throws a UsageError when the files are damaged or don't belong together. */
+async function readPair(layout: ClusterLayout, name: string): Promise<CertificatePair> {
+  try {
+    const [certificate, key] = await Promise.all([
+      readFile(layout.pki(`${name}.crt`), 'utf8'),
+      readFile(layout.pki(`${name}.key`), 'utf8'),
+    ]);
+    if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key)))
+      throw new Error('they do not belong together');
+    return { certificate, key };
+  } catch (error) {
+    throw new UsageError(
+      `${layout.pki(`${name}.crt`)} and its key are damaged (${(error as Error).message}): restore them, or choose another --data-dir`,
+      { cause: error },
+    );
+  }
 }
 
 /** The key last: its presence means that the pair is complete. */

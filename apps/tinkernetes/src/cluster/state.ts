@@ -43,7 +43,14 @@ export const writeState = (layout: ClusterLayout, state: ClusterState): Promise<
 
 /** Readers see the old content or the new one, never a part. Mode 0600: these files hold keys and tokens. */
 export async function writeAtomically(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(`${file}.new`, text, { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(`${file}.new`, text, { mode: 0o600 });
+    await rename(`${file}.new`, file);
+  } catch (error) {
+    throw new UsageError(
+      `can't write ${file}: ${(error as Error).message}. Free space, or choose a folder that can be written, with --data-dir`,
+      { cause: error },
+    );
+  }
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { loadDiscovery } from '@tinkernetes/api';
 import { createClient, loadKubeconfig } from '@tinkernetes/client';
 import { parseFlags, UsageError, type FinishedStep, type FlagSpec } from '@tinkernetes/component-base';
 import { dataDirFlag } from '../options';
@@ -20,9 +21,10 @@ export const trace: Command = {
   flags,
   async run(argv) {
     const [target = '', ...rest] = argv;
-    const [kind, name] = target.split('/');
+    const [resource = '', name] = target.split('/');
+    const kind = kindOf(resource);
     if (!kind || !name)
-      throw new UsageError('trace needs an object, e.g. `tinkernetes trace deployment/web`');
+      throw new UsageError('trace needs an object first, e.g. `tinkernetes trace deployment/web`');
     const values = parseFlags(flags, rest);
     const file = values.kubeconfig ?? process.env.KUBECONFIG ?? join(values['data-dir'], 'kubeconfig');
     const client = createClient(await loadKubeconfig(file, { userAgent: 'tinkernetes' }));
@@ -43,3 +45,10 @@ export const trace: Command = {
     }
   },
 };
+
+/** The kind behind what kubectl would understand: `deploy`, `deployment`, `deployments`. */
+export function kindOf(resource: string): string | undefined {
+  const wanted = resource.toLowerCase();
+  const known = Object.values(loadDiscovery()).flatMap((list) => list.resources ?? []);
+  return known.find((r) => [r.name, r.singularName, ...(r.shortNames ?? [])].includes(wanted))?.kind;
+}
