@@ -28,7 +28,7 @@ beforeAll(async () => {
   actor = podActor(manager.client, namespace);
 });
 afterAll(async () => {
-  clock.speed = 1;
+  await clock.slowDown();
   await manager.stop();
   await clock.stop();
 });
@@ -129,15 +129,13 @@ it('does not count a percentage of Pods that nothing scales', async () => {
   await manager.client
     .for(Pods)
     .create({ metadata: { name: 'lone', labels: { app: 'lone' } }, spec: template('x').spec }, { namespace });
-  await manager.client
-    .for(PodDisruptionBudgets)
-    .create(
-      {
-        metadata: { name: 'lone' },
-        spec: { minAvailable: '50%', selector: { matchLabels: { app: 'lone' } } },
-      },
-      { namespace },
-    );
+  await manager.client.for(PodDisruptionBudgets).create(
+    {
+      metadata: { name: 'lone' },
+      spec: { minAvailable: '50%', selector: { matchLabels: { app: 'lone' } } },
+    },
+    { namespace },
+  );
   await eventually(async () => {
     const { status } = await manager.client.for(PodDisruptionBudgets).get('lone', { namespace });
     expect(status?.disruptionsAllowed).toBe(0);
@@ -228,11 +226,11 @@ describe('CertificateSigningRequest', () => {
       .create(await request('waiting', 'somebody', ['nobody']));
     clock.speed = 10_000;
     await eventually(() => isGone(get('node-1')));
-    clock.speed = 1;
+    await clock.slowDown();
     expect((await get('waiting')).metadata.name).toBe('waiting');
     clock.speed = 100_000;
     await eventually(() => isGone(get('waiting')));
-    clock.speed = 1;
+    await clock.slowDown();
   });
 });
 
@@ -257,6 +255,6 @@ it('deletes a finished Job when its time to live is over, with its Pods', async 
   expect((await jobs.get('brief', { namespace })).metadata.deletionTimestamp).toBeUndefined();
   clock.speed = 100;
   await eventually(() => isGone(jobs.get('brief', { namespace })));
-  clock.speed = 1;
+  await clock.slowDown();
   expect(await actor.list('job-name=brief')).toEqual([]);
 });

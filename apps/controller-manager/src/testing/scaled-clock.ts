@@ -8,6 +8,7 @@ export class ScaledClock implements Clock {
   speed = 1;
   private readonly virtual = new VirtualClock(realClock.now());
   private isStopped = false;
+  private advancing: Promise<void> = Promise.resolve();
   private readonly ended = this.tick();
 
   now(): number {
@@ -30,6 +31,12 @@ export class ScaledClock implements Clock {
     return this.virtual.sleep(ms, signal);
   }
 
+  /** Back to real speed; resolves when the last fast step, which may be minutes long, is over. */
+  async slowDown(): Promise<void> {
+    this.speed = 1;
+    await this.advancing;
+  }
+
   async stop(): Promise<void> {
     this.isStopped = true;
     await this.ended;
@@ -38,7 +45,8 @@ export class ScaledClock implements Clock {
   private async tick(): Promise<void> {
     while (!this.isStopped) {
       await realClock.sleep(tickMs);
-      await this.virtual.advance(tickMs * this.speed);
+      this.advancing = this.virtual.advance(tickMs * this.speed);
+      await this.advancing;
     }
   }
 }
