@@ -42,8 +42,8 @@ export function imageService(
       const name = image?.image ?? '';
       const step = { parent: call.traceParent, node: nodeName, object, attributes: { image: name } };
       return tracer.step('runtime.pull', step, async () => {
-        const stored = await images.pull(name, auth, sandboxConfig);
-        return { imageRef: stored.repoDigests[0] ?? stored.id };
+        const { id } = await images.pull(name, auth, sandboxConfig);
+        return { imageRef: id };
       });
     },
 

@@ -46,6 +46,9 @@ you and this container works.</p>
 </html>
 `;
 
+const nginxConf =
+  'user  nginx;\nworker_processes  auto;\n\nevents {\n    worker_connections  1024;\n}\n\nhttp {\n    include       /etc/nginx/mime.types;\n    include /etc/nginx/conf.d/*.conf;\n}\n';
+
 const nginxVariants = [
   'alpine',
   'alpine-slim',
@@ -81,8 +84,7 @@ const entries: readonly Entry[] = [
       users: { nginx: 101 },
       osRelease: osRelease('Debian GNU/Linux', 'debian', '13'),
       files: {
-        '/etc/nginx/nginx.conf':
-          'user  nginx;\nworker_processes  auto;\n\nevents {\n    worker_connections  1024;\n}\n\nhttp {\n    include       /etc/nginx/mime.types;\n    include /etc/nginx/conf.d/*.conf;\n}\n',
+        '/etc/nginx/nginx.conf': nginxConf,
         '/etc/nginx/conf.d/default.conf': defaultConfiguration,
         '/usr/share/nginx/html/index.html': welcomePage,
         '/usr/share/nginx/html/50x.html':
@@ -385,6 +387,7 @@ function testImage(name: string, tags: TagRules, config: ImageConfig): Entry {
       commands: toolset('busybox'),
       programs: programs[name],
       files: {
+        '/etc/nginx/nginx.conf': nginxConf,
         '/etc/nginx/conf.d/default.conf': defaultConfiguration,
         '/usr/share/nginx/html/index.html': welcomePage,
         '/usr/local/apache2/htdocs/index.html': '<html><body><h1>It works!</h1></body></html>\n',

@@ -52,13 +52,43 @@ function prompt({ process, state }: Interpreter): string {
   return state.dialect === 'bash' ? `${user}@${process.machine.hostname}:${cwd}${sign} ` : `${cwd} ${sign} `;
 }
 
+/** A script that comes in by lines on stdin: each command runs as soon as it is complete, and reads on from there. */
+export async function followScript(shell: Interpreter): Promise<void> {
+  const { stdin, signal } = shell.process;
+  let pending = '';
+  for (;;) {
+    const line = await stdin.readLine(signal);
+    if (line === undefined) break;
+    pending += line.toString();
+    if (await isUnfinished(pending)) continue;
+    const text = pending;
+    pending = '';
+    await shell.runText(text);
+  }
+  if (pending !== '') await shell.runText(pending);
+}
+
 async function isUnfinished(text: string): Promise<boolean> {
-  if (/(?:^|[^\\])(?:\\\\)*\\\n$/.test(text)) return true;
+  if (/(?:^|[^\\])(?:\\\\)*\\\n$/.test(text) || waitsForHereDocument(text)) return true;
   try {
     await parseScript(text);
     return false;
   } catch (error) {
     if (!(error instanceof ShellSyntaxError)) throw error;
-    return unfinished.test(error.message);
+    return unfinished.test(error.message) || isAtEnd(error.message, text);
   }
+}
+
+/** The parser misses a word where the text ends, as after `if true; then`. */
+function isAtEnd(message: string, text: string): boolean {
+  const line = /Parse error at (\d+):/.exec(message)?.[1];
+  return line !== undefined && Number(line) >= text.split('\n').length;
+}
+
+/** Whether a here-document's last line has yet to come. */
+function waitsForHereDocument(text: string): boolean {
+  const lines = text.split('\n').map((line) => line.replace(/^\t+/, ''));
+  return [...text.matchAll(/(?<!<)<<-?\s*(?:\\|(['"]))?([A-Za-z_]\w*)\1?/g)].some(
+    ([, , delimiter]) => delimiter !== undefined && !lines.includes(delimiter),
+  );
 }

@@ -33,6 +33,17 @@ describe('sh', () => {
       'f() { local x=$1; echo "$x $#"; return 3; }; f a b; echo $?',
       'a 2\n3\n',
     ],
+    [
+      'follows a script on stdin command by command, here-documents and what commands read included',
+      'printf \'cat <<END\\nin it\\nEND\\nif true; then\\necho yes\\nfi\\nread line\\nthe next line\\necho "<$line>"\\nexit 4\\n\' | sh',
+      'in it\nyes\n<the next line>\n',
+      4,
+    ],
+    [
+      'runs what has come in on stdin before its end',
+      '(echo "echo early"; sleep 0.2; echo "echo late") | sh | while read word; do echo "$word"; done',
+      'early\nlate\n',
+    ],
     ['substitutes commands', 'echo "<$(echo a; echo b)>" `echo c`', '<a\nb> c\n'],
     ['pipes between processes', 'seq 1 5 | grep -v 3 | sort -r | head -n 2', '5\n4\n'],
     ['ends an endless writer when its reader has gone', 'while true; do echo y; done | head -n 2', 'y\ny\n'],

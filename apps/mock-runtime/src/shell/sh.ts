@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { Exit, type Process } from '../kernel/process';
 import { spawn } from '../kernel/spawn';
 import { applyOptions, builtins } from './builtins';
-import { interact } from './interactive';
+import { followScript, interact } from './interactive';
 import { Interpreter } from './interpreter';
 import { LoopJump, ReturnJump, ShellError, ShellState } from './state';
 
@@ -34,7 +34,7 @@ export async function sh(process: Process): Promise<number> {
     return runScript(withName(shell, file), process.fs.readFile(path).toString(), positional);
   }
   if (process.stdin.isTty || args.includes('-i')) return interact(shell);
-  return runScript(shell, (await process.stdin.readAll(process.signal)).toString(), []);
+  return shell.runExitTrap(await statusOf(shell, () => followStdin(shell)));
 }
 
 /** `sh -c command`: one plain command takes the shell's place, as ash and bash do; it is then the one to be signalled. */
@@ -55,12 +55,17 @@ function withName(shell: Interpreter, name: string | undefined): Interpreter {
 
 async function runScript(shell: Interpreter, text: string, positional: readonly string[]): Promise<number> {
   shell.state.positional = positional;
-  return shell.runExitTrap(await scriptStatus(shell, text));
+  return shell.runExitTrap(await statusOf(shell, () => shell.runText(text)));
 }
 
-async function scriptStatus(shell: Interpreter, text: string): Promise<number> {
+async function followStdin(shell: Interpreter): Promise<number> {
+  await followScript(shell);
+  return shell.state.status;
+}
+
+async function statusOf(shell: Interpreter, run: () => Promise<number>): Promise<number> {
   try {
-    return await shell.runText(text);
+    return await run();
   } catch (error) {
     if (error instanceof Exit) return error.code;
     if (error instanceof ReturnJump) return error.code;

@@ -9,7 +9,8 @@ import { logTime } from './nginx';
 export async function apache(process: Process): Promise<number> {
   const now = new Date(process.clock.now()).toUTCString();
   await process.complain(
-    `[${now}] [mpm_event:notice] [pid 1:tid 1] AH00489: Apache/2.4.65 (Unix) configured -- resuming normal operations\n`,
+    `[${now}] [mpm_event:notice] [pid 1:tid 1] AH00489: Apache/2.4.65 (Unix) configured -- resuming normal operations\n` +
+      `[${now}] [core:notice] [pid 1:tid 1] AH00094: Command line: 'httpd -D FOREGROUND'\n`,
   );
   return serveFiles(process, {
     port: 80,
