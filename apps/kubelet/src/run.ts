@@ -20,8 +20,12 @@ interface Common {
   forwarder: StepForwarder;
 }
 
-export const run: Run<Options> = async (options, context) => {
-  const { clock, logger, tracer, signal } = context;
+export const run: Run<Options> = async (options, outer) => {
+  const { clock, logger, tracer } = outer;
+  // A node that can't go on takes the others of this process with it: whoever supervises it starts all of them again.
+  const failed = new AbortController();
+  const { signal, release } = linkSignals(outer.signal, failed.signal);
+  const context = { ...outer, signal };
   await mkdir(options.rootDir, { recursive: true });
   const forwarder = new StepForwarder(clock, logger);
   tracer.exportTo((steps) => forwarder.send(steps));
@@ -30,6 +34,7 @@ export const run: Run<Options> = async (options, context) => {
   const following = shared.then((runtime) => runtime.run());
   const nodes = nodesOf(options);
   let starting = nodes.length;
+  const running: Promise<void>[] = [following];
   try {
     await Promise.all([
       following,
@@ -38,12 +43,19 @@ export const run: Run<Options> = async (options, context) => {
           started();
           if (--starting === 0) context.ready(info);
         };
-        return runIdentities(node, { ...context, ready }, { shared, forwarder });
+        const ended = runIdentities(node, { ...context, ready }, { shared, forwarder });
+        running.push(ended);
+        return ended;
       }),
     ]);
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!outer.signal.aborted) {
+      failed.abort(error);
+      await Promise.allSettled(running);
+      throw error;
+    }
   } finally {
+    release();
     await shared.then(
       (runtime) => runtime.close(),
       (error: unknown) => logger.debug({ err: error }, 'no runtime was found'),
