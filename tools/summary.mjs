@@ -12,6 +12,7 @@ const suites = existsSync(directory)
 const sum = { passed: 0, failed: 0, skipped: 0 };
 for (const s of suites) {
   console.log(`${s.suite.padEnd(16)} ${s.passed} passed, ${s.failed} failed, ${s.skipped} skipped`);
+  for (const file of s.unstable ?? []) console.log(`  unstable, passed when run once more alone: ${file}`);
   for (const key of Object.keys(sum)) sum[key] += s[key];
 }
 if (suites.length === 0) {
