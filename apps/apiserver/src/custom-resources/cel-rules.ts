@@ -1,6 +1,12 @@
 import type { KubeObject, ValidationRule } from '@tinkernetes/api';
 import { isObject, deepEqual, forbidden, invalid } from '@tinkernetes/apimachinery';
-import { CelCompileError, CelEnvironment, requestBudget, toCelValue, type CostBudget } from '../cel';
+import {
+  CelCompileError,
+  CelEnvironment,
+  requestBudget,
+  toCelValue,
+  type CostBudget,
+} from '@tinkernetes/cel';
 import type { FieldError } from '../contracts';
 import { estimatedCost, excess, isScalar, ruleCostLimit, schemaCostLimit } from './rule-cost';
 import { itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';

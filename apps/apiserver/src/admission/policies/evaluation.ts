@@ -7,7 +7,7 @@ import {
   type CostBudget,
   requestBudget,
   toCelValue,
-} from '../../cel';
+} from '@tinkernetes/cel';
 import type { AdmissionAttributes, Authorizer, StoreRegistry } from '../../contracts';
 import { admissionRequest } from '../admission-request';
 

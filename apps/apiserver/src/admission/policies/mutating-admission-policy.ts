@@ -11,7 +11,7 @@ import {
   applyStrategicMergePatch,
   StatusError,
 } from '@tinkernetes/apimachinery';
-import { fromCelValue } from '../../cel';
+import { fromCelValue } from '@tinkernetes/cel';
 import { schemaNameOf } from '../../codec/object-codec';
 import type { AdmissionAttributes, AdmissionPlugin, Authorizer, StoreRegistry } from '../../contracts';
 import { notAdmittedYet } from '../answers';

@@ -1,6 +1,6 @@
 import type { MatchCondition } from '@tinkernetes/api';
 import { child, duplicate, invalid, isQualifiedName, required } from '@tinkernetes/apimachinery';
-import { CelCompileError, CelEnvironment } from '../../cel';
+import { CelCompileError, CelEnvironment } from '@tinkernetes/cel';
 import { check, eachOf } from '../rules';
 import type { Errors } from '../rules';
 

@@ -1,5 +1,33 @@
 import type { Environment } from '@marcbachmann/cel-js';
-import type { AuthorizationAttributes, AuthorizationResult, Authorizer, UserInfo } from '../../contracts';
+
+/** Whom a question is about. */
+export interface CelUser {
+  readonly name: string;
+  readonly groups: readonly string[];
+}
+/** What a question is about: of a resource, or of a path. */
+export interface CelAttributes {
+  readonly user: CelUser;
+  readonly verb: string;
+  readonly isResourceRequest: boolean;
+  readonly apiGroup: string;
+  readonly apiVersion: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly path: string;
+  readonly fieldSelector?: string;
+  readonly labelSelector?: string;
+}
+interface Answer {
+  decision: 'allow' | 'deny' | 'no-opinion';
+  reason: string;
+}
+/** Who answers the questions. */
+export interface CelDecider {
+  authorize(attributes: CelAttributes): Promise<Answer> | Answer;
+}
 
 const authorizerType = 'kubernetes.authorization.Authorizer';
 const groupType = 'kubernetes.authorization.GroupCheck';
@@ -10,10 +38,10 @@ const decisionType = 'kubernetes.authorization.Decision';
 /** The `authorizer` variable of an expression: questions about what a user may do. */
 export class CelAuthorizer {
   constructor(
-    readonly authorizer: Authorizer,
-    readonly user: UserInfo,
+    readonly authorizer: CelDecider,
+    readonly user: CelUser,
     /** What the request itself is about. */
-    private readonly request: Partial<AuthorizationAttributes> = {},
+    private readonly request: Partial<CelAttributes> = {},
   ) {}
   get requestResource(): ResourceCheck {
     return new ResourceCheck(this, this.request);
@@ -28,9 +56,9 @@ class GroupCheck {
 class ResourceCheck {
   constructor(
     readonly on: CelAuthorizer,
-    readonly target: Partial<AuthorizationAttributes>,
+    readonly target: Partial<CelAttributes>,
   ) {}
-  with(more: Partial<AuthorizationAttributes>): ResourceCheck {
+  with(more: Partial<CelAttributes>): ResourceCheck {
     return new ResourceCheck(this.on, { ...this.target, ...more });
   }
 }
@@ -41,7 +69,7 @@ class PathCheck {
   ) {}
 }
 class Decision {
-  constructor(readonly result: AuthorizationResult) {}
+  constructor(readonly result: Answer) {}
 }
 
 /** https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-authorizer-library */
@@ -97,8 +125,8 @@ export function registerAuthorizer(env: Environment): void {
   env.registerFunction(`${decisionType}.error(): string`, () => '');
 }
 
-async function decide(on: CelAuthorizer, given: Partial<AuthorizationAttributes>): Promise<Decision> {
-  const attributes: AuthorizationAttributes = {
+async function decide(on: CelAuthorizer, given: Partial<CelAttributes>): Promise<Decision> {
+  const attributes: CelAttributes = {
     user: on.user,
     verb: '',
     isResourceRequest: true,

@@ -61,7 +61,6 @@ describe('CelEnvironment', () => {
   it('asks the authorizer who is given', async () => {
     const authorizer = new CelAuthorizer(
       {
-        name: 'test',
         authorize: async ({ verb, resource, user }) => ({
           decision: verb === 'get' && resource === 'pods' && user.name === 'ann' ? 'allow' : 'no-opinion',
           reason: '',
