@@ -81,14 +81,17 @@ function access(kubeconfig) {
 }
 
 /** Resolves with the answer's text; with `onLine`, a stream's, once `onLine` has returned true for a line. */
-export function request(kubeconfig, { method = 'GET', path, body, onLine }) {
+export function request(
+  kubeconfig,
+  { method = 'GET', path, body, contentType = 'application/json', onLine },
+) {
   const { server, tls } = access(kubeconfig);
   return new Promise((resolve, reject) => {
     const req = https.request(new URL(path, server), {
       method,
       agent: onLine ? false : keepAlive,
       ...tls,
-      headers: body ? { 'content-type': 'application/json' } : {},
+      headers: body ? { 'content-type': contentType } : {},
     });
     req.on('response', (res) => {
       let text = '';

@@ -1,87 +1,15 @@
 // `npm run bench:node [-- --pods 200] [-- --singles 100] [-- --light 1000 --each 10] [-- --profile DIR]`: how fast one
 // node starts Pods and what they cost it: kubelet and runtime are the processes that are looked at, the API server,
 // scheduler and controllers run beside them. `--profile` writes CPU profiles of both.
-import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdirSync, openSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { build } from '../../tools/build.mjs';
-import {
-  cpuSeconds,
-  ended,
-  option,
-  processTree,
-  pssMB,
-  request,
-  root,
-  sleep,
-  startCluster,
-} from './cluster.mjs';
+import { cpuSeconds, ended, option, processTree, pssMB, request, sleep, startCluster } from './cluster.mjs';
+import { startNode } from './components.mjs';
 
 const pods = option('pods', 200);
 const singles = option('singles', 100);
 const light = option('light', 0);
 const each = option('each', 10);
-const profileAt = process.argv.indexOf('--profile');
-const profileDir = profileAt < 0 ? undefined : process.argv[profileAt + 1];
 const podsPath = '/api/v1/namespaces/default/pods';
-
-/** A component's bundle, as the launcher starts it. */
-function component(app, argv, dir) {
-  const flags = profileDir
-    ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`, `--cpu-prof-name=${app}.cpuprofile`]
-    : [];
-  return spawn(process.execPath, [...flags, join(root, `dist/apps/${app}.cjs`), ...argv], {
-    stdio: ['ignore', 'ignore', openSync(join(dir, `${app}.log`), 'a')],
-  });
-}
-
-/** The node's two processes. */
-function startNode({ dataDir }, kubeletFlags) {
-  const dir = join(dataDir, 'nodes/node-1');
-  // A socket's path is short.
-  const sockets = join(tmpdir(), `tk-node-${createHash('sha256').update(dataDir).digest('hex').slice(0, 8)}`);
-  for (const d of [dir, sockets]) mkdirSync(d, { recursive: true });
-  const cri = `unix://${sockets}/cri.sock`;
-  const vnet = `unix://${sockets}/vnet.sock`;
-  return [
-    component(
-      'mock-runtime',
-      [
-        `--listen=${cri}`,
-        `--vnet-listen=${vnet}`,
-        `--root-dir=${dir}/runtime`,
-        '--node-name=node-1',
-        '--node-address=172.30.0.11',
-        '--overlay-bind-address=127.0.0.1',
-        '--host-alias=172.30.0.0/16=127.0.0.1',
-        `--cni-conf-dir=${dir}/cni/net.d`,
-        `--cni-bin-dir=${dir}/cni/bin`,
-      ],
-      dir,
-    ),
-    component(
-      'kubelet',
-      [
-        `--bootstrap-kubeconfig=${dataDir}/kubeconfigs/bootstrap-kubelet.kubeconfig`,
-        `--kubeconfig=${dir}/kubelet/kubeconfig`,
-        `--root-dir=${dir}/kubelet`,
-        '--hostname-override=node-1',
-        '--node-ip=172.30.0.11',
-        `--container-runtime-endpoint=${cri}`,
-        `--vnet-endpoint=${vnet}`,
-        '--address=127.0.0.1',
-        '--port=0',
-        `--client-ca-file=${dataDir}/pki/ca.crt`,
-        '--cluster-dns=10.96.0.10',
-        '--max-pods=250',
-        ...kubeletFlags,
-      ],
-      dir,
-    ),
-  ];
-}
 
 const create = (kubeconfig, name) =>
   request(kubeconfig, {
@@ -159,7 +87,7 @@ async function onCluster(kubeletFlags, count, work) {
   let node = [];
   try {
     await cluster.ready;
-    node = startNode(cluster, kubeletFlags);
+    node = startNode(cluster, { index: 1, kubeletFlags: ['--max-pods=250', ...kubeletFlags] });
     const start = performance.now();
     await nodesReady(cluster.kubeconfig, count);
     await work(

@@ -1,0 +1,66 @@
+// The components that a benchmark looks at, started by it and not by `up`: with its own flags, and profiled on demand.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, openSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { root } from './cluster.mjs';
+
+/** As the launcher starts its children. */
+const nodeFlags = ['--max-semi-space-size=4', '--v8-pool-size=1'];
+const profileAt = process.argv.indexOf('--profile');
+const profileDir = profileAt < 0 ? undefined : process.argv[profileAt + 1];
+let profiles = 0;
+
+/** A component's bundle. With `--profile DIR` on the benchmark's command line it writes a CPU profile when it ends. */
+export function component(app, argv, log) {
+  const profile = profileDir
+    ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`, `--cpu-prof-name=${app}-${++profiles}.cpuprofile`]
+    : [];
+  mkdirSync(dirname(log), { recursive: true });
+  return spawn(process.execPath, [...nodeFlags, ...profile, join(root, `dist/apps/${app}.cjs`), ...argv], {
+    stdio: ['ignore', 'ignore', openSync(log, 'a')],
+  });
+}
+
+/** A node's two processes, the runtime and the kubelet; `index` counts from 1. */
+export function startNode({ dataDir }, { index, kubeletFlags = [] }) {
+  const name = `node-${index}`;
+  const address = `172.30.0.${10 + index}`;
+  const dir = join(dataDir, 'nodes', name);
+  // A socket's path is short.
+  const digest = createHash('sha256').update(dir).digest('hex').slice(0, 8);
+  const sockets = join(tmpdir(), `tk-node-${digest}`);
+  for (const d of [dir, sockets]) mkdirSync(d, { recursive: true });
+  const cri = `unix://${sockets}/cri.sock`;
+  const vnet = `unix://${sockets}/vnet.sock`;
+  const runtimeFlags = [
+    `--listen=${cri}`,
+    `--vnet-listen=${vnet}`,
+    `--root-dir=${dir}/runtime`,
+    `--node-name=${name}`,
+    `--node-address=${address}`,
+    '--overlay-bind-address=127.0.0.1',
+    '--host-alias=172.30.0.0/16=127.0.0.1',
+    `--cni-conf-dir=${dir}/cni/net.d`,
+    `--cni-bin-dir=${dir}/cni/bin`,
+  ];
+  const flags = [
+    `--bootstrap-kubeconfig=${dataDir}/kubeconfigs/bootstrap-kubelet.kubeconfig`,
+    `--kubeconfig=${dir}/kubelet/kubeconfig`,
+    `--root-dir=${dir}/kubelet`,
+    `--hostname-override=${name}`,
+    `--node-ip=${address}`,
+    `--container-runtime-endpoint=${cri}`,
+    `--vnet-endpoint=${vnet}`,
+    '--address=127.0.0.1',
+    '--port=0',
+    `--client-ca-file=${dataDir}/pki/ca.crt`,
+    '--cluster-dns=10.96.0.10',
+    ...kubeletFlags,
+  ];
+  return [
+    component('mock-runtime', runtimeFlags, join(dir, 'mock-runtime.log')),
+    component('kubelet', flags, join(dir, 'kubelet.log')),
+  ];
+}
