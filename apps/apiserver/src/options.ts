@@ -95,6 +95,11 @@ export const flags = {
     help: 'Admission plugins to switch on besides the default ones',
   },
   'disable-admission-plugins': { type: 'list', help: 'Admission plugins to switch off' },
+  'metrics-api': {
+    type: 'boolean',
+    default: false,
+    help: "Serve metrics.k8s.io from the kubelets' statistics, unless an APIService names a Service that does",
+  },
   'openapi-descriptions': {
     type: 'string',
     default: '',
@@ -141,6 +146,7 @@ export interface ApiServerOptions {
   hostAliases: readonly HostAlias[];
   enableAdmissionPlugins: readonly string[];
   disableAdmissionPlugins: readonly string[];
+  metricsApi: boolean;
   /** Need not exist. */
   openApiDescriptionsFile: string;
   maxRequestBodyBytes: number;
@@ -183,6 +189,7 @@ export function toOptions(f: Flags): ApiServerOptions {
     hostAliases: f['host-alias'].map(hostAlias),
     enableAdmissionPlugins: f['enable-admission-plugins'],
     disableAdmissionPlugins: f['disable-admission-plugins'],
+    metricsApi: f['metrics-api'],
     openApiDescriptionsFile:
       f['openapi-descriptions'] || join(dirname(process.argv[1] ?? ''), 'openapi-descriptions.json'),
     maxRequestBodyBytes: f['max-request-body-bytes'],

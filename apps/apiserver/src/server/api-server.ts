@@ -25,6 +25,8 @@ import {
   writeHooks,
 } from './composition';
 import { SpanCollector } from '../traces/span-collector';
+import { installMetricsApi } from '../metrics-api';
+import { lazyWebhookClient } from '../webhooks/lazy-webhook-client';
 import { createHandler } from './handler';
 import { startHttpsServer } from './https-server';
 import { createServe } from './serve';
@@ -66,10 +68,13 @@ export async function startServer(
   for (const resource of createBuiltInResources({ runtime, strategies, hooks })) table.add(resource);
   const [tls] = await Promise.all([loadTls(options, clock.now()), feed.start()]);
   await createBootstrapObjects(table);
-  const definitions = new DefinitionManager(table, runtime, logger);
-  const stopDefinitions = definitions.start();
-
+  if (options.metricsApi) await installMetricsApi(table, logger);
   const deps: ServerDependencies = { options, context, stores: table };
+  const definitions = new DefinitionManager(table, runtime, logger, {
+    webhooks: lazyWebhookClient(deps),
+    random,
+  });
+  const stopDefinitions = definitions.start();
   const authenticators = await createAuthenticators(deps);
   const authorizer = createAuthorizer(deps);
   const admission = createAdmissionChain({ ...deps, authorizer });

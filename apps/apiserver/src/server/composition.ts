@@ -5,6 +5,7 @@ import type {
   Strategy,
   WriteHooks,
 } from '../contracts';
+import { createMetricsHandlers } from '../metrics-api';
 import { createProxyHandlers } from '../proxy';
 import { createReviewHandlers } from '../reviews';
 import { createIssuerDiscovery, createTokenHandlers } from '../tokens';
@@ -20,7 +21,12 @@ import { strategies as kindStrategies } from '../registry/strategies';
 
 /** Handlers of what the generic endpoints don't know. */
 export const createSubresourceHandlers: CreateSubresourceHandlers = (deps) =>
-  new Map([...createReviewHandlers(deps), ...createTokenHandlers(deps), ...createProxyHandlers(deps)]);
+  new Map([
+    ...createReviewHandlers(deps),
+    ...createTokenHandlers(deps),
+    ...createProxyHandlers(deps),
+    ...createMetricsHandlers(deps),
+  ]);
 export const strategies: ReadonlyMap<string, Strategy> = new Map([
   ...kindStrategies,
   ['apiextensions.k8s.io/customresourcedefinitions', definitionStrategy as unknown as Strategy],

@@ -61,6 +61,7 @@ export function apiserverSpec({ layout, site, options }: SpecContext, port: numb
       '--authorization-mode=Node,RBAC',
       '--enable-bootstrap-token-auth',
       '--enable-admission-plugins=NodeRestriction',
+      '--metrics-api',
       `--service-cluster-ip-range=${network.serviceCIDR}`,
       ...aliasFlags(site),
       `--v=${options.verbosity}`,

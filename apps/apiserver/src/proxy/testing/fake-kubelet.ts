@@ -14,8 +14,8 @@ export interface FakeKubelet {
   stop(): Promise<void>;
 }
 
-/** A kubelet's server as far as the API server uses it: logs, an upgrade that echoes, tunnels. */
-export async function startFakeKubelet(): Promise<FakeKubelet> {
+/** A kubelet's server as far as the API server uses it: logs, statistics, an upgrade that echoes, tunnels. */
+export async function startFakeKubelet({ summary }: { summary?: () => object } = {}): Promise<FakeKubelet> {
   const pair = await createSelfSignedCertificate({
     commonName: 'system:node:fake',
     usages: ['serverAuth'],
@@ -32,6 +32,10 @@ export async function startFakeKubelet(): Promise<FakeKubelet> {
     note(request);
     if (request.url?.includes('/waiting')) {
       response.writeHead(400).end('container "waiting" in pod "web" is waiting to start: ContainerCreating');
+      return;
+    }
+    if (summary && request.url?.startsWith('/stats/summary')) {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(summary()));
       return;
     }
     response.writeHead(200, { 'content-type': 'text/plain' });
