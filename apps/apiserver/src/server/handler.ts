@@ -4,6 +4,7 @@ import { linkSignals } from '@tinkernetes/component-base';
 import type { ApiRequest, Authenticator, RequestInfo, UserInfo } from '../contracts';
 import type { EndpointContext } from '../endpoints/context';
 import { isSpanReport } from '../traces/handler';
+import { KubectlSessions } from '../traces/kubectl-sessions';
 import { RequestSteps } from '../traces/request-steps';
 import { attributesOf, authenticate, authorize } from './filters';
 import { impersonate } from './impersonation';
@@ -26,6 +27,7 @@ export interface HandlerOptions {
 export function createHandler({ context, authenticators, serve, signal }: HandlerOptions) {
   const { options, authorizer, clock } = context;
   const { tracer } = context.context;
+  const kubectlSessions = new KubectlSessions(clock);
 
   /** A trace begins where an object is created, and goes on where a client says so. */
   function traced(raw: IncomingMessage, info: RequestInfo): RequestSteps | undefined {
@@ -47,6 +49,7 @@ export function createHandler({ context, authenticators, serve, signal }: Handle
     const info = parseRequestInfo(raw.method ?? 'GET', path, query);
     response.setHeader('Audit-Id', context.context.random.uid());
     response.setHeader('Cache-Control', 'no-cache, private');
+    kubectlSessions.observe(raw, response, path);
     try {
       const started = clock.now();
       const sender = await authenticate(raw, authenticators, options.anonymousAuth);
@@ -59,6 +62,7 @@ export function createHandler({ context, authenticators, serve, signal }: Handle
         : await authorize(authorizer, attributesOf(info, user, query));
       const steps = traced(raw, info);
       if (steps) {
+        kubectlSessions.addSteps(steps, raw, started);
         steps.mark('apiserver.authentication', started, { authenticators: authenticators.length });
         steps.mark('apiserver.authentication.result', authenticated, { user: sender.name });
         steps.mark('apiserver.context', authenticated, {

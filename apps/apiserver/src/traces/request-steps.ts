@@ -1,11 +1,14 @@
 import type { KubeObject } from '@tinkernetes/api';
 import type { Clock, StepId, StepTracer, TraceParent } from '@tinkernetes/component-base';
 
+type Attributes = Record<string, string | number | boolean>;
+
 interface Measured {
   id: StepId;
   startMs: number;
-  endMs: number;
-  attributes: Record<string, string | number | boolean>;
+  /** Undefined: it lasts until the request is over. */
+  endMs: number | undefined;
+  attributes: Attributes;
 }
 
 /**
@@ -20,8 +23,17 @@ export class RequestSteps {
     private readonly tracer: StepTracer,
   ) {}
 
-  mark(id: StepId, startMs: number, attributes: Measured['attributes'] = {}): void {
+  /** A step that ends now. */
+  mark(id: StepId, startMs: number, attributes: Attributes = {}): void {
     this.measured.push({ id, startMs, endMs: this.clock.now(), attributes });
+  }
+
+  add(id: StepId, time: { startMs: number; endMs: number }, attributes: Attributes = {}): void {
+    this.measured.push({ id, ...time, attributes });
+  }
+
+  addUntilFinished(id: StepId, startMs: number, attributes: Attributes = {}): void {
+    this.measured.push({ id, startMs, endMs: undefined, attributes });
   }
 
   async measure<T>(id: StepId, work: () => T | Promise<T>): Promise<T> {
@@ -41,7 +53,8 @@ export class RequestSteps {
       name: object.metadata.name,
       uid: object.metadata.uid,
     };
-    for (const { id, startMs, endMs, attributes } of this.measured) {
+    const finished = this.clock.now();
+    for (const { id, startMs, endMs = finished, attributes } of this.measured) {
       this.tracer.record(id, { parent: this.parent, object: about, startMs, endMs, attributes });
     }
   }
