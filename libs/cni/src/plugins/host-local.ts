@@ -35,7 +35,7 @@ export const hostLocal = definePlugin({
     await mkdir(dir, { recursive: true });
     const ips = [];
     for (const [index, set] of rangesOf(config).entries()) {
-      ips.push(await allocate({ dir, index, set, owner: ownerOf(call) }));
+      ips.push(await inTurn(dir, () => allocate({ dir, index, set, owner: ownerOf(call) })));
     }
     const result: CniResult = { cniVersion, ips, routes: config.routes ?? [], dns: {} };
     return result;
@@ -44,7 +44,10 @@ export const hostLocal = definePlugin({
   async del(call) {
     const { dir } = open(call);
     const owner = ownerOf(call);
-    await releaseWhere(dir, (holder) => holder === owner);
+    // What ADD gave is the first place to look at; a runtime that has lost it costs a look at all of them.
+    const given = (call.config.prevResult?.ips ?? []).map(({ address }) => address.split('/')[0] ?? '');
+    const released = await Promise.all(given.map((address) => releaseOne(join(dir, address), owner)));
+    if (released.length === 0 || released.includes(false)) await releaseWhere(dir, (h) => h === owner);
   },
 
   async check(call) {
@@ -80,6 +83,22 @@ function rangesOf({ ranges, subnet, rangeStart, rangeEnd, gateway }: HostLocalCo
   if (ranges && ranges.length > 0) return ranges;
   if (subnet) return [[{ subnet, rangeStart, rangeEnd, gateway }]];
   throw new CniError(cniErrorCode.invalidNetworkConfig, 'no IP ranges specified');
+}
+
+const turns = new Map<string, Promise<unknown>>();
+
+/**
+ * One allocation a directory at a time, as upstream's file lock does it: those that start from the same last address
+ * would try all addresses that the others are just taking.
+ */
+async function inTurn<T>(dir: string, work: () => Promise<T>): Promise<T> {
+  const turn = (turns.get(dir) ?? Promise.resolve()).then(work, work);
+  turns.set(dir, turn);
+  try {
+    return await turn;
+  } finally {
+    if (turns.get(dir) === turn) turns.delete(dir);
+  }
 }
 
 interface AllocationRequest {
@@ -144,6 +163,13 @@ async function reservations(dir: string): Promise<[file: string, holder: string]
       return [file, (await readOptional(file)) ?? ''];
     }),
   );
+}
+
+/** False when the address isn't this owner's. */
+async function releaseOne(file: string, owner: string): Promise<boolean> {
+  if ((await readOptional(file)) !== owner) return false;
+  await rm(file, { force: true });
+  return true;
 }
 
 async function releaseWhere(dir: string, matches: (holder: string) => boolean): Promise<void> {
