@@ -41,6 +41,21 @@ export class CacheEntry {
     return bytes;
   }
 
+  has(encoding: string): boolean {
+    return this.encodings?.has(encoding) ?? false;
+  }
+
+  /** Bytes that could not be made from the entry alone: those of a version that a webhook converts to. */
+  remember(encoding: string, bytes: Buffer): void {
+    (this.encodings ??= new Map()).set(encoding, bytes);
+  }
+
+  /** Drops what was made of the stored bytes: its resource's codec has changed. */
+  forget(): void {
+    this.decoded = undefined;
+    this.encodings = undefined;
+  }
+
   /** The same state under the revision of its deletion, as DELETED events show it. */
   deletedAt(revision: number): CacheEntry {
     return new CacheEntry(this.namespace, this.name, revision, this.value, this.codec, this.trace);

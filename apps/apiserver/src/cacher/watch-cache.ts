@@ -47,6 +47,8 @@ export class WatchCache {
   }
 
   setCodec(codec: StoredCodec): void {
+    if (codec === this.codec) return;
+    if (this.codec) for (const entry of this.list()) entry.forget();
     this.codec = codec;
   }
 

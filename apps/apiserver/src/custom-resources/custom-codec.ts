@@ -39,14 +39,3 @@ export function customCodec({ group, version, kind }: CustomKind, schema: Schema
     },
   };
 }
-
-/** The same object under another version: only apiVersion changes, then the target's schema prunes it. */
-export function convertByName(
-  object: KubeObject,
-  apiVersion: string,
-  schema: Schema | undefined,
-): KubeObject {
-  const { apiVersion: _a, kind, metadata, ...rest } = object as KubeObject & Record<string, unknown>;
-  const pruned = schema ? (prune(rest, schema, '', []) as object) : rest;
-  return { apiVersion, kind, metadata, ...pruned } as KubeObject;
-}

@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
-import type {
-  CustomResourceDefinition,
-  CustomResourceDefinitionVersion,
-  KubeObject,
-  ResourceDescriptor,
+import {
+  apiVersionOf,
+  type CustomResourceDefinition,
+  type CustomResourceDefinitionVersion,
+  type KubeObject,
+  type ResourceDescriptor,
 } from '@tinkernetes/api';
-import { GenericStore, type StoreRuntime } from '../registry/generic/generic-store';
+import type { StoredCodec } from '../cacher/cache-entry';
+import { GenericStore, type StoredVersions, type StoreRuntime } from '../registry/generic/generic-store';
 import type { ServedResource, ServedSubresource } from '../registry/generic/served-resource';
 import { storagePrefix } from '../registry/generic/storage-prefix';
-import { customCodec, convertByName } from './custom-codec';
+import { createPrepare } from './conversion/converted-entries';
+import { converterOf, type ConversionTools, type Converter } from './conversion/converter';
+import { customCodec } from './custom-codec';
 import { customStoredCodec } from './custom-stored-codec';
 import { customStrategy } from './custom-strategy';
 import { customScale } from './scale-mapping';
@@ -20,16 +24,51 @@ const objectVerbs = ['get', 'patch', 'update'];
 
 const schemaOf = (version: CustomResourceDefinitionVersion): Schema => version.schema?.openAPIV3Schema ?? {};
 
-/** What a definition makes the server serve: one resource for each served version, on one store. */
+/** What a definition makes the server serve: one resource for each served version, all on one prefix of storage. */
 export function createCustomResources(
   definition: CustomResourceDefinition,
   runtime: StoreRuntime,
+  tools: ConversionTools,
 ): ServedResource[] {
   const { spec } = definition;
   const storage = spec.versions.find((v) => v.storage);
   if (!storage) return [];
-  const store = createStore(definition, storage, runtime);
-  return spec.versions.filter((v) => v.served).map((version) => servedVersion(definition, version, store));
+  const versions = conversionsOf(definition, storage, tools);
+  return spec.versions
+    .filter((v) => v.served)
+    .map((version) =>
+      servedVersion(definition, version, createStore(definition, version, { ...versions, runtime })),
+    );
+}
+
+/** How a definition's objects are kept, and converted between its versions. */
+interface Conversions {
+  storage: ResourceDescriptor;
+  convert: Converter;
+  storedCodec: StoredCodec;
+  isLocal: boolean;
+}
+
+function conversionsOf(
+  definition: CustomResourceDefinition,
+  storage: CustomResourceDefinitionVersion,
+  tools: ConversionTools,
+): Conversions {
+  const { spec } = definition;
+  const schemas = new Map(spec.versions.map((v) => [`${spec.group}/${v.name}`, schemaOf(v)]));
+  const { convert, isLocal } = converterOf(definition, schemas, tools);
+  const descriptor = descriptorOf(definition, storage.name);
+  const storedCodec = customStoredCodec({
+    storage: descriptor,
+    schemas,
+    convert: (object, apiVersion) => {
+      const converted = convert([object], apiVersion);
+      if (!Array.isArray(converted))
+        throw new Error(`${object.metadata.name} is read before it is converted`);
+      return converted[0] ?? object;
+    },
+  });
+  return { storage: descriptor, convert, isLocal, storedCodec };
 }
 
 const descriptorOf = ({ spec }: CustomResourceDefinition, version: string): ResourceDescriptor => ({
@@ -40,45 +79,57 @@ const descriptorOf = ({ spec }: CustomResourceDefinition, version: string): Reso
   namespaced: spec.scope === 'Namespaced',
 });
 
+/** Requests are checked, admitted and owned in their own version, so each has a store of its own. */
 function createStore(
   definition: CustomResourceDefinition,
-  storage: CustomResourceDefinitionVersion,
-  runtime: StoreRuntime,
-): GenericStore {
+  version: CustomResourceDefinitionVersion,
+  { storage, convert, isLocal, storedCodec, runtime }: Conversions & { runtime: StoreRuntime },
+): { store: GenericStore; prepare: ServedResource['prepare'] } {
   const { spec } = definition;
-  const descriptor = descriptorOf(definition, storage.name);
-  const schemas = new Map(spec.versions.map((v) => [`${spec.group}/${v.name}`, schemaOf(v)]));
-  const schema = schemaOf(storage);
-  return new GenericStore(
+  const descriptor = descriptorOf(definition, version.name);
+  const schema = schemaOf(version);
+  const apiVersion = apiVersionOf(descriptor);
+  const store = new GenericStore(
     {
       descriptor,
-      strategy: customStrategy({ version: storage, schema, namespaced: descriptor.namespaced }),
+      strategy: customStrategy({ version, schema, namespaced: descriptor.namespaced }),
       hooks: {},
       codec: customCodec(descriptor, schema),
-      storedCodec: customStoredCodec({
-        storage: descriptor,
-        schema,
-        convert: (object, apiVersion) => convertByName(object, apiVersion, schemas.get(apiVersion)),
-      }),
-      hasStatus: storage.subresources?.status !== undefined,
+      storedCodec,
+      hasStatus: version.subresources?.status !== undefined,
       typing: customTyping(descriptor, schema),
       prefix: storagePrefix(spec.group, spec.names.plural, true),
+      versions:
+        spec.versions.length > 1 ? storedVersions(apiVersion, apiVersionOf(storage), convert) : undefined,
     },
     runtime,
   );
+  return { store, prepare: isLocal ? undefined : createPrepare(convert, apiVersion) };
+}
+
+function storedVersions(own: string, kept: string, convert: Converter): StoredVersions {
+  const into = async (object: KubeObject, apiVersion: string): Promise<KubeObject> => {
+    if (object.apiVersion === apiVersion) return object;
+    const [converted = object] = await convert([object], apiVersion);
+    return converted;
+  };
+  return {
+    fromStored: ({ object }) => into(object, own),
+    toStored: (object) => into(object, kept),
+  };
 }
 
 function servedVersion(
   definition: CustomResourceDefinition,
   version: CustomResourceDefinitionVersion,
-  store: GenericStore,
+  { store, prepare }: ReturnType<typeof createStore>,
 ): ServedResource {
   const { spec, status } = definition;
   const names = status?.acceptedNames?.kind ? status.acceptedNames : spec.names;
   const descriptor = descriptorOf(definition, version.name);
   const schema = schemaOf(version);
   const scale = version.subresources?.scale;
-  const storageVersion = `${spec.group}/${store.descriptor.version}`;
+  const storageVersion = spec.versions.find((v) => v.storage)?.name ?? version.name;
   return {
     descriptor,
     listKind: names.listKind ?? `${names.kind}List`,
@@ -98,11 +149,8 @@ function servedVersion(
       ? (version.deprecationWarning ?? `${spec.group}/${version.name} ${spec.names.kind} is deprecated`)
       : undefined,
     scale: scale && customScale(scale, spec.group),
-    storageVersionHash: hashOf(spec.group, store.descriptor.version, spec.names.kind),
-    toStorage: (object: KubeObject) =>
-      object.apiVersion === storageVersion
-        ? object
-        : convertByName(object, storageVersion, schemaOf(spec.versions.find((v) => v.storage) ?? version)),
+    storageVersionHash: hashOf(spec.group, storageVersion, spec.names.kind),
+    prepare,
     store,
   };
 }

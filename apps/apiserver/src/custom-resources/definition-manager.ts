@@ -8,6 +8,7 @@ import { formatTime, type Logger } from '@tinkernetes/component-base';
 import type { ResourceStore } from '../contracts';
 import type { StoreRuntime } from '../registry/generic/generic-store';
 import type { ResourceTable } from '../registry/generic/resource-table';
+import type { ConversionTools } from './conversion/converter';
 import { createCustomResources } from './custom-resources';
 import { cleanupFinalizer } from './definition-strategy';
 import { isEstablished, statusOf } from './definition-status';
@@ -19,6 +20,8 @@ import { isEstablished, statusOf } from './definition-status';
 export class DefinitionManager {
   private readonly store: ResourceStore<CustomResourceDefinition>;
   private readonly served = new Map<string, ResourceDescriptor[]>();
+  /** As what is served was made. */
+  private readonly serving = new Map<string, CustomResourceDefinition>();
   /** Definitions one after the other, so that names are given out in order. */
   private work: Promise<void> = Promise.resolve();
 
@@ -26,6 +29,7 @@ export class DefinitionManager {
     private readonly table: ResourceTable,
     private readonly runtime: StoreRuntime,
     private readonly logger: Logger,
+    private readonly conversion: ConversionTools,
   ) {
     this.store = table.for(CustomResourceDefinitions);
   }
@@ -78,9 +82,12 @@ export class DefinitionManager {
 
   private serve(definition: CustomResourceDefinition): void {
     const { name, deletionTimestamp } = definition.metadata;
+    const before = this.serving.get(name);
+    if (before && sameResource(before, definition)) return;
     this.unserve(name);
     if (!isEstablished(definition) || deletionTimestamp) return;
-    const resources = createCustomResources(definition, this.runtime);
+    this.serving.set(name, definition);
+    const resources = createCustomResources(definition, this.runtime, this.conversion);
     for (const resource of resources) this.table.add(resource);
     this.served.set(
       name,
@@ -91,13 +98,14 @@ export class DefinitionManager {
   private unserve(name: string): void {
     for (const descriptor of this.served.get(name) ?? []) this.table.remove(descriptor);
     this.served.delete(name);
+    this.serving.delete(name);
   }
 
   /** Deletes all instances, then lets the definition go. */
   private async finish(definition: CustomResourceDefinition): Promise<void> {
     const { name, finalizers = [] } = definition.metadata;
     if (!finalizers.includes(cleanupFinalizer)) return;
-    const [resource] = createCustomResources(definition, this.runtime);
+    const [resource] = createCustomResources(definition, this.runtime, this.conversion);
     const { store } = resource ?? {};
     for (const entry of store?.cache.list() ?? []) await store?.remove(entry);
     await this.store.modify(name, undefined, (current) => ({
@@ -109,3 +117,10 @@ export class DefinitionManager {
     }));
   }
 }
+
+/** Whether both make the server serve the same: then readers keep what they have decoded. */
+const sameResource = (a: CustomResourceDefinition, b: CustomResourceDefinition): boolean =>
+  isEstablished(b) &&
+  !b.metadata.deletionTimestamp &&
+  deepEqual(a.spec, b.spec) &&
+  deepEqual(a.status?.acceptedNames, b.status?.acceptedNames);

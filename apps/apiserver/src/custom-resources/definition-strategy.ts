@@ -11,6 +11,8 @@ import {
 import { formatTime } from '@tinkernetes/component-base';
 import { setCondition } from '@tinkernetes/apimachinery';
 import type { FieldError, Strategy } from '../contracts';
+import { fill, mapMember } from '../registry/fill';
+import { conversionErrors } from './conversion-rules';
 import { withDefaultNames } from './names';
 import { schemaErrors } from './schema-rules';
 import { versionErrors } from './version-rules';
@@ -32,7 +34,7 @@ export const definitionStrategy: Strategy<Definition> = {
       ...definition.spec,
       versions: definition.spec.versions ?? [],
       names: withDefaultNames(definition.spec.names),
-      conversion: definition.spec.conversion ?? { strategy: 'None' },
+      conversion: withDefaultPort(definition.spec.conversion ?? { strategy: 'None' }),
     },
   }),
   prepareForCreate: (definition) => ({ ...definition, status: initialStatus(definition) }),
@@ -70,6 +72,16 @@ export const definitionStrategy: Strategy<Definition> = {
   }),
 };
 
+type Conversion = NonNullable<Definition['spec']['conversion']>;
+
+function withDefaultPort(conversion: Conversion): Conversion {
+  return mapMember(conversion, 'webhook', (webhook) =>
+    mapMember(webhook, 'clientConfig', (config) =>
+      mapMember(config, 'service', (service) => fill(service, { port: 443 })),
+    ),
+  );
+}
+
 const storageVersions = ({ spec }: Definition): CustomResourceDefinitionVersion[] =>
   spec.versions.filter(({ storage }) => storage);
 
@@ -105,6 +117,7 @@ function definitionErrors(definition: Definition): FieldError[] {
   }
   if (!scopes.includes(spec.scope)) errors.push(notSupported('spec.scope', spec.scope, scopes));
   errors.push(...nameErrors(definition), ...versionErrors(definition), ...schemaErrors(definition));
+  errors.push(...conversionErrors(definition));
   return errors;
 }
 

@@ -22,12 +22,13 @@ export const negotiateObject = (request: ResourceRequest): Negotiated =>
   });
 
 /** Answers with one stored object. */
-export function sendEntry(
+export async function sendEntry(
   context: EndpointContext,
   request: ResourceRequest,
   code: number,
   entry: CacheEntry,
-): void {
+): Promise<void> {
+  if (request.resource.prepare) await request.resource.prepare([entry]);
   const negotiated = negotiateObject(request);
   const bytes = presentObject(request.resource, entry, negotiated, {
     now: context.clock.now(),

@@ -24,7 +24,7 @@ export const create: Endpoint = async (context, request) => {
   const write = writeContext(context, request, { operation: 'CREATE', query });
   const { entry } = await storeOf(request).createObject(toStorage(resource, object), write);
   const answering = context.clock.now();
-  sendEntry(context, request, 201, entry);
+  await sendEntry(context, request, 201, entry);
   request.steps?.mark('apiserver.respond', answering, { code: 201 });
   request.steps?.finish(entry.object);
 };

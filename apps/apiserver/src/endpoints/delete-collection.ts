@@ -35,6 +35,7 @@ export const deleteCollection: Endpoint = async (context, request) => {
       if (!isNotFound(error)) throw error;
     }
   }
+  await request.resource.prepare?.(deleted);
   const table = { now: context.clock.now(), includeObject: 'Metadata', version: 'v1', noHeaders: false };
   const bytes = presentList(request.resource, deleted, meta, { negotiated, table });
   sendBytes(request.response, 200, negotiated.contentType, bytes);

@@ -22,7 +22,7 @@ export const deleteOne: Endpoint = async (context, request) => {
   const accepted = !deleted && options.orphanDependents === false;
   if (deleted && !resource.strategy.returnDeletedObject)
     sendValue(request, 200, deletedStatus(request, entry.object));
-  else sendEntry(context, request, accepted ? 202 : 200, entry);
+  else await sendEntry(context, request, accepted ? 202 : 200, entry);
 };
 
 /** What a DELETE that took effect at once answers. */

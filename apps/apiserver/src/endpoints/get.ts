@@ -6,7 +6,7 @@ import { storeOf } from './context';
 /** GET of one object (or its status). */
 export const get: Endpoint = async (context, request) => {
   const entry = await currentEntry(context, request);
-  sendEntry(context, request, 200, entry);
+  await sendEntry(context, request, 200, entry);
 };
 
 /** The object that the request names, as new as it asks. */

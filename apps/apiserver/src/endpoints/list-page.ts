@@ -3,6 +3,7 @@ import { CompactedError, FutureRevisionError, type RangeResult } from '@tinkerne
 import type { CacheEntry } from '../cacher/cache-entry';
 import { tooLargeResourceVersion } from '../cacher/storage-feed';
 import type { GenericStore } from '../registry/generic/generic-store';
+import type { ServedResource } from '../registry/generic/served-resource';
 import { decodeContinue, encodeContinue } from './continue-token';
 import type { EndpointContext, ResourceRequest } from './context';
 import { storeOf } from './context';
@@ -24,7 +25,8 @@ export async function readPage(
   query: ListQuery,
 ): Promise<Page> {
   const store = storeOf(request);
-  if (query.continue !== '') return await continued(context, store, selection, query);
+  const { prepare } = request.resource;
+  if (query.continue !== '') return await continued(context, store, selection, { ...query, prepare });
   if (query.resourceVersion === '') {
     await context.feed.waitUntilFresh();
   } else {
@@ -32,15 +34,20 @@ export async function readPage(
     const exact =
       query.resourceVersionMatch === 'Exact' ||
       (query.resourceVersionMatch === '' && query.limit > 0 && revision !== 0);
-    if (exact) return await asOf(context, store, selection, { ...query, revision, startAfter: '' });
+    if (exact) return await asOf(context, store, selection, { ...query, revision, startAfter: '', prepare });
     if (revision > context.feed.revision) await context.feed.waitFor(revision);
   }
-  return fromCache(store, selection, query.limit);
+  const { revision } = store.cache;
+  const candidates = candidatesOf(store, selection);
+  if (selection.selective && prepare) await prepare(candidates);
+  return fromCache(store, selection, { limit: query.limit, revision, candidates });
 }
 
-function fromCache(store: GenericStore, selection: Selection, limit: number): Page {
-  const revision = store.cache.revision;
-  const candidates = candidatesOf(store, selection);
+function fromCache(
+  store: GenericStore,
+  selection: Selection,
+  { limit, revision, candidates }: { limit: number; revision: number; candidates: CacheEntry[] },
+): Page {
   if (limit === 0) {
     const entries = selection.selective ? candidates.filter((e) => selection.matches(e)) : candidates;
     return { entries, meta: { resourceVersion: String(revision) } };
@@ -88,7 +95,7 @@ async function continued(
   context: EndpointContext,
   store: GenericStore,
   selection: Selection,
-  query: ListQuery,
+  query: ListQuery & Pick<ServedResource, 'prepare'>,
 ): Promise<Page> {
   if (query.resourceVersion !== '' && query.resourceVersion !== '0') {
     throw badRequest('specifying resource version is not allowed when using continue');
@@ -102,13 +109,14 @@ interface AsOf {
   /** -1: as it is now. */
   revision: number;
   startAfter: string;
+  prepare?: ServedResource['prepare'];
 }
 
 async function asOf(
   { storage, feed }: EndpointContext,
   store: GenericStore,
   selection: Selection,
-  { limit, revision, startAfter }: AsOf,
+  { limit, revision, startAfter, prepare }: AsOf,
 ): Promise<Page> {
   const prefix = selection.namespace
     ? `${store.options.prefix}${selection.namespace}/`
@@ -123,6 +131,7 @@ async function asOf(
     );
     at = range.revision;
     const found = range.items.map((item) => store.entryOf(item));
+    if (selection.selective) await prepare?.(found);
     const room = limit ? limit - entries.length : Infinity;
     const matching = selection.selective ? found.filter((e) => selection.matches(e)) : found;
     const kept = matching.slice(0, room);

@@ -22,6 +22,7 @@ export const list: Endpoint = async (context, request) => {
     target: targetOf(request),
   });
   const { entries, meta } = await readPage(context, request, selectionOf(request), query);
+  await request.resource.prepare?.(entries);
   if (negotiated.format === 'json' && !negotiated.transform) {
     await sendJsonList(context, request, entries, meta);
     return;

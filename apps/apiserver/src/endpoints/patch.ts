@@ -64,7 +64,7 @@ export const patch: Endpoint = async (context, request) => {
     updateKindOf(request) ?? 'main',
   );
   const answering = context.clock.now();
-  sendEntry(context, request, 200, entry);
+  await sendEntry(context, request, 200, entry);
   request.steps?.mark('apiserver.respond', answering);
   request.steps?.finish(entry.object);
 };

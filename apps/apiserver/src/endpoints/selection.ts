@@ -9,6 +9,7 @@ import {
 import type { CacheEntry } from '../cacher/cache-entry';
 import type { ServedResource } from '../registry/generic/served-resource';
 import type { ResourceRequest } from './context';
+import { objectOf } from './presenter';
 
 /** Which objects of a resource a list, watch or deletecollection is about. */
 export interface Selection {
@@ -36,7 +37,7 @@ export function selectionOf(request: ResourceRequest): Selection {
     name,
     selective: !labels.isEverything || !fields.isEverything,
     matches(entry) {
-      if (!labels.isEverything && !labels.matches(entry.object.metadata.labels)) return false;
+      if (!labels.isEverything && !labels.matches(selectable(resource, entry).metadata.labels)) return false;
       return fields.isEverything || fields.matches(fieldsOf(resource, entry, others));
     },
   };
@@ -45,8 +46,12 @@ export function selectionOf(request: ResourceRequest): Selection {
 function fieldsOf(resource: ServedResource, entry: CacheEntry, others: boolean): Record<string, string> {
   const meta = { 'metadata.name': entry.name, 'metadata.namespace': entry.namespace };
   if (!others) return meta;
-  return { ...resource.strategy.selectableFields?.(entry.object as KubeObject), ...meta };
+  return { ...resource.strategy.selectableFields?.(selectable(resource, entry)), ...meta };
 }
+
+/** What selectors look at: a webhook may give another version other labels. */
+const selectable = (resource: ServedResource, entry: CacheEntry): KubeObject =>
+  resource.prepare ? objectOf(resource, entry) : entry.object;
 
 function parsed<T>(text: string | null, parse: (text: string) => T, everything: T): T {
   if (!text) return everything;

@@ -38,7 +38,7 @@ export const update: Endpoint = async (context, request) => {
     updateKindOf(request) ?? 'main',
   );
   const answering = context.clock.now();
-  sendEntry(context, request, created ? 201 : 200, entry);
+  await sendEntry(context, request, created ? 201 : 200, entry);
   request.steps?.mark('apiserver.respond', answering);
   request.steps?.finish(entry.object);
 };

@@ -1,6 +1,7 @@
 import type { Timer } from '@tinkernetes/component-base';
 import type { CacheEntry } from '../cacher/cache-entry';
 import type { CacheEvent } from '../cacher/cache-event';
+import type { ServedResource } from '../registry/generic/served-resource';
 import { statusOf } from '../server/respond';
 import type { EndpointContext, ResourceRequest } from './context';
 import { storeOf } from './context';
@@ -29,6 +30,7 @@ export class WatchStream {
   private timers: Timer[] = [];
   private pending: Buffer[] = [];
   private ended = false;
+  private converting: Promise<void> = Promise.resolve();
   /** Revision up to which everything has been sent. */
   private sent = 0;
 
@@ -73,13 +75,29 @@ export class WatchStream {
       this.fail(tooOld(revision, cache.oldestResumable));
       return;
     }
-    for (const event of missed) this.event(event);
+    const { prepare } = this.request.resource;
+    const receive = prepare
+      ? (event: CacheEvent) => this.later(event, prepare)
+      : (event: CacheEvent) => this.event(event);
+    for (const event of missed) receive(event);
     this.flush();
     this.unsubscribe = cache.subscribe({
-      event: (event) => this.event(event),
+      event: receive,
       flush: () => this.flush(),
       close: () => this.end(),
     });
+  }
+
+  /** An event whose states have to be converted first; they stay in order. */
+  private later(event: CacheEvent, prepare: NonNullable<ServedResource['prepare']>): void {
+    const states = [event.entry, event.leaving, ...(event.previous ? [event.previous] : [])];
+    this.converting = this.converting
+      .then(() => (this.ended ? undefined : prepare(states)))
+      .then(() => {
+        this.event(event);
+        this.flush();
+      })
+      .catch((error: unknown) => this.fail(error));
   }
 
   private event(event: CacheEvent): void {
@@ -109,6 +127,7 @@ export class WatchStream {
   }
 
   private fail(error: unknown): void {
+    if (this.ended) return;
     this.write(this.options.frames.error(statusOf(error)));
     this.flush();
     this.end();
@@ -127,9 +146,12 @@ export class WatchStream {
   }
 
   private bookmark(): void {
-    const { cache } = storeOf(this.request);
-    this.write(this.options.frames.bookmark(cache.revision, false));
-    this.flush();
+    const { revision } = storeOf(this.request).cache;
+    // It says that everything up to there has been sent.
+    this.converting = this.converting.then(() => {
+      this.write(this.options.frames.bookmark(revision, false));
+      this.flush();
+    });
   }
 
   private end(): void {

@@ -28,6 +28,7 @@ export const watch: Endpoint = async (context, request) => {
     clock: context.clock,
   });
   const stream = new WatchStream(context, request, { frames, selection, query });
+  if (start.initial) await request.resource.prepare?.(start.initial);
   stream.open();
   if (start.initial) for (const entry of start.initial) if (selection.matches(entry)) stream.initial(entry);
   if (query.sendInitialEvents && query.allowWatchBookmarks) stream.endOfInitialEvents(start.revision);

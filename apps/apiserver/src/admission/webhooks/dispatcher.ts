@@ -4,15 +4,18 @@ import type { AdmissionAttributes, Authorizer, ServerDependencies } from '../../
 import { PolicyEvaluation } from '../policies/evaluation';
 import { matchesRequest } from '../policies/rule-matching';
 import { denied, responseOf, reviewOf, type AdmissionResponse } from './admission-review';
-import type { WebhookClient } from './webhook-client';
+import { lazyWebhookClient } from '../../webhooks/lazy-webhook-client';
+import type { WebhookClient } from '../../webhooks/webhook-client';
 
 const defaultTimeoutSeconds = 10;
 
 /** Asks one webhook after the other. Source: k8s.io/apiserver/pkg/admission/plugin/webhook. */
 export class WebhookDispatcher {
-  private client: Promise<WebhookClient> | undefined;
+  private readonly client: () => Promise<WebhookClient>;
 
-  constructor(private readonly deps: ServerDependencies & { authorizer: Authorizer }) {}
+  constructor(private readonly deps: ServerDependencies & { authorizer: Authorizer }) {
+    this.client = lazyWebhookClient(deps);
+  }
 
   /** undefined: not concerned, or failed where that is to be ignored. Throws the denial. */
   async ask(
@@ -49,14 +52,17 @@ export class WebhookDispatcher {
     webhook: MutatingWebhook | ValidatingWebhook,
     a: AdmissionAttributes,
   ): Promise<AdmissionResponse> {
-    this.client ??= import('./webhook-client').then(({ WebhookClient }) => new WebhookClient(this.deps));
     const uid = this.deps.context.random.uid();
-    const answer = await (
-      await this.client
-    ).call({
+    const client = await this.client();
+    const call = {
       config: webhook.clientConfig,
       timeoutMs: (webhook.timeoutSeconds ?? defaultTimeoutSeconds) * 1000,
       body: reviewOf(a, uid),
+    };
+    const answer = await client.call(call).catch((error: unknown) => {
+      throw new Error(`failed to call webhook: ${error instanceof Error ? error.message : String(error)}`, {
+        cause: error,
+      });
     });
     return responseOf(answer, uid);
   }

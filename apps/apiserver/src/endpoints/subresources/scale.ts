@@ -75,13 +75,18 @@ export const scale: Endpoint = async (context, request) => {
   const mapping = mappingOf(request.resource);
   if (request.info.verb === 'get') {
     const entry = await currentEntry(context, request);
-    sendValue(request, 200, scaleOf(objectOf(request.resource, entry), mapping));
+    await sendScale(request, entry, mapping);
     return;
   }
   const entry =
     request.info.verb === 'update' ? await put(context, request) : await patched(context, request);
-  sendValue(request, 200, scaleOf(objectOf(request.resource, entry), mapping));
+  await sendScale(request, entry, mapping);
 };
+
+async function sendScale(request: ResourceRequest, entry: CacheEntry, mapping: ScaleMapping): Promise<void> {
+  await request.resource.prepare?.([entry]);
+  sendValue(request, 200, scaleOf(objectOf(request.resource, entry), mapping));
+}
 
 async function put(context: EndpointContext, request: ResourceRequest): Promise<CacheEntry> {
   const query = writeQuery(request, 'UpdateOptions');

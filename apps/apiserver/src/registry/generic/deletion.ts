@@ -46,7 +46,7 @@ async function deleteOnce(
   request: DeleteRequest,
   context: WriteContext,
 ): Promise<Written> {
-  const { object } = entry;
+  const object = await store.objectOf(entry);
   checkPreconditions(store, object, request.preconditions);
   await context.admit?.(undefined, object);
   const marked = markDeleted(store, object, request);

@@ -40,7 +40,17 @@ export interface GenericStoreOptions {
   readonly hasStatus: boolean;
   readonly typing: () => FieldTyping;
   readonly prefix: string;
+  /** Left out: objects are kept in this store's version. */
+  readonly versions?: StoredVersions;
 }
+
+/** Between the version that a store works in and the one that is kept. Promises where a webhook converts. */
+export interface StoredVersions {
+  /** What is kept, in the store's version. */
+  fromStored(entry: CacheEntry): KubeObject | Promise<KubeObject>;
+  toStored(object: KubeObject): KubeObject | Promise<KubeObject>;
+}
+
 export interface StoreRuntime {
   readonly storage: Storage;
   readonly feed: StorageFeed;
@@ -209,6 +219,7 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
       object = this.canonical(object);
       const key = this.keyOf(object.metadata.name, context.namespace);
       if (context.dryRun) return await this.dryRunCreate(key, object);
+      if (this.options.versions) object = await this.options.versions.toStored(object);
       return { entry: await this.writeNew(key, object, context), created: true };
     } catch (error) {
       begun?.release();
@@ -286,7 +297,7 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
     context: WriteContext,
     kind: UpdateKind | 'raw',
   ): Promise<Written> {
-    const old = current.object;
+    const old = this.options.versions ? await this.options.versions.fromStored(current) : current.object;
     const wanted = await request.change(old);
     if (wanted === old) return { entry: current, created: false };
     if (kind === 'raw')
@@ -390,15 +401,17 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
       await this.remove(current);
       return { entry: this.unstored(object, current.revision), created: false, deleted: true };
     }
-    const bytes = storedBytes(object);
-    if (bytes.equals(current.value) || sameContent(object, current.object))
-      return { entry: current, created: false };
     if (context.dryRun) return { entry: this.unstored(object, current.revision), created: false };
+    const { versions } = this.options;
+    const stored = versions ? await versions.toStored(object) : object;
+    const bytes = storedBytes(stored);
+    if (bytes.equals(current.value) || sameContent(stored, current.object))
+      return { entry: current, created: false };
     const key = this.keyOf(current.name, current.namespace);
     const ttlSeconds = this.options.strategy.ttlSeconds?.(object);
     const trace = context.trace ?? current.trace;
     const { storage } = this.runtime;
-    const entry = await this.stored(key, { bytes, object }, () =>
+    const entry = await this.stored(key, { bytes, object: stored }, () =>
       storage.update(key, bytes, current.revision, { ttlSeconds, trace }),
     );
     return { entry, created: false };
@@ -426,6 +439,11 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
 
   keyOf(name: string, namespace: string): string {
     return namespace ? `${this.options.prefix}${namespace}/${name}` : `${this.options.prefix}${name}`;
+  }
+
+  /** The entry's object in this store's version. */
+  async objectOf(entry: CacheEntry): Promise<KubeObject> {
+    return (await this.options.versions?.fromStored(entry)) ?? entry.object;
   }
 
   /** An entry for an object that is in no cache: dry runs, deleted states. */

@@ -6,6 +6,7 @@ import type {
 } from '@tinkernetes/api';
 import type { Strategy, WriteHooks } from '../../contracts';
 import type { ScaleMapping } from '../../endpoints/subresources/scale';
+import type { CacheEntry } from '../../cacher/cache-entry';
 import type { ObjectCodec } from '../../codec/object-codec';
 import type { FieldTyping } from './field-tracking';
 import type { GenericStore } from './generic-store';
@@ -44,15 +45,10 @@ export interface ServedResource {
   readonly deprecationWarning?: string;
   /** To the version that is stored, where this is another. */
   toStorage?(object: KubeObject): KubeObject;
+  /** Where a webhook converts: has to have resolved before the entries are read in this version. */
+  prepare?(entries: readonly CacheEntry[]): Promise<void>;
   /** As discovery shows it for custom resources; built-in ones have theirs in the facts. */
   readonly storageVersionHash?: string;
   /** undefined: nothing is stored (reviews). */
   readonly store: GenericStore | undefined;
-}
-
-/** Converts between served versions and the one that is stored. */
-export interface VersionConverter {
-  readonly storageVersion: { group: string; version: string };
-  /** Async only where a webhook converts. */
-  convert(object: KubeObject, to: { group: string; version: string }): KubeObject | Promise<KubeObject>;
 }

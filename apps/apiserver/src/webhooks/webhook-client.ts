@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { Services, type WebhookClientConfig } from '@tinkernetes/api';
-import type { ServerDependencies } from '../../contracts';
-import { KubeletConnections } from '../../proxy/kubelet-connection';
-import { endpointOf } from '../../proxy/service-proxy';
+import type { ServerDependencies } from '../contracts';
+import { KubeletConnections } from '../proxy/kubelet-connection';
+import { endpointOf } from '../proxy/service-proxy';
 import { describeDialError } from './dial-errors';
 
 const maxAnswerBytes = 3 * 1024 * 1024;
@@ -14,6 +14,11 @@ export interface WebhookCall {
   readonly config: WebhookClientConfig;
   readonly timeoutMs: number;
   readonly body: object;
+}
+
+/** An answer that is no success, in the words of upstream's REST client. */
+class WebhookStatusError extends Error {
+  override readonly name = 'WebhookStatusError';
 }
 
 /** Posts JSON to webhooks, at a URL or behind a Service. Source: k8s.io/apiserver/pkg/util/webhook.ClientManager. */
@@ -44,11 +49,12 @@ export class WebhookClient {
       });
       return await readJson(answer);
     } catch (error) {
+      if (error instanceof WebhookStatusError) throw error;
       const cause: unknown = cancel.signal.aborted ? cancel.signal.reason : error;
       // A Service's port is always shown, as Go's URLs keep it.
       const shown =
         config.service && url.port === '' ? url.href.replace(servername, `${servername}:443`) : url.href;
-      throw new Error(`failed to call webhook: Post "${shown}": ${describeDialError(cause)}`, { cause });
+      throw new Error(`Post "${shown}": ${describeDialError(cause)}`, { cause });
     } finally {
       timer.cancel();
     }
@@ -122,9 +128,27 @@ async function readJson(answer: IncomingMessage): Promise<unknown> {
     chunks.push(chunk);
   }
   const text = Buffer.concat(chunks).toString('utf8');
-  if (answer.statusCode !== 200)
-    throw new Error(
-      `the server responded with the status code ${answer.statusCode ?? 0}: ${text.slice(0, 200)}`,
-    );
+  const code = answer.statusCode ?? 0;
+  if (code < 200 || code > 206) throw new WebhookStatusError(refusal(code, text));
   return JSON.parse(text);
+}
+
+/** Source: k8s.io/apimachinery/pkg/api/errors.NewGenericServerResponse. */
+function refusal(code: number, text: string): string {
+  switch (code) {
+    case 400:
+      return 'the server rejected our request for an unknown reason';
+    case 401:
+      return 'the server has asked for the client to provide credentials';
+    case 404:
+      return 'the server could not find the requested resource';
+    case 405:
+      return 'the server does not allow this method on the requested resource';
+    case 503:
+      return 'the server is currently unable to handle the request';
+    default:
+      return code >= 500
+        ? `an error on the server (${JSON.stringify(text.trim() || 'unknown')}) has prevented the request from being successful`
+        : `the server responded with the status code ${code} but did not return more information`;
+  }
 }
