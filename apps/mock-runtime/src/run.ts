@@ -6,6 +6,7 @@ import { addImageService, addRuntimeService, createCriServer, listen } from '@ti
 import { PodNetwork } from './containers/pod-network';
 import { RuntimeState } from './containers/runtime-state';
 import { imageService } from './cri/image-service';
+import { PodMetrics } from './cri/pod-metrics';
 import { runtimeService } from './cri/runtime-service';
 import { Stats } from './cri/stats';
 import { StreamingServer } from './cri/streaming-server';
@@ -57,12 +58,13 @@ export const run: Run<MockRuntimeOptions> = async (options, context) => {
   await podNetwork.collectGarbage([...state.sandboxes.keys()]);
 
   const stats = new Stats(state, network, { clock, imageDir: rootDir });
+  const metrics = new PodMetrics(state, network, { stats, clock });
   const streaming = new StreamingServer(state, network, { random, logger });
   const server = createCriServer();
   const steps = { finishedSteps: collectSteps(tracer) };
   addRuntimeService(
     server,
-    runtimeService({ state, podNetwork, streaming, stats, clock, tracer, nodeName }),
+    runtimeService({ state, podNetwork, streaming, stats, metrics, clock, tracer, nodeName }),
     steps,
   );
   addImageService(server, imageService(images, stats, { tracer, nodeName }), steps);

@@ -83,11 +83,12 @@ export async function whoami(process: Process): Promise<number> {
 }
 
 export async function ps(process: Process): Promise<number> {
-  const lines = process.machine.table.list().map((p) => {
+  const { table } = process.machine;
+  const lines = table.list().map((p) => {
     const seconds = Math.floor((process.clock.now() - p.startedAt) / 1000);
     const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
     const user = passwdEntries(process.fs).find((e) => e.uid === p.user.uid)?.name ?? String(p.user.uid);
-    return `${String(p.pid).padStart(5)} ${user.padEnd(8)} ${time.padStart(5)} ${p.argv.join(' ')}\n`;
+    return `${String(table.pidOf(p)).padStart(5)} ${user.padEnd(8)} ${time.padStart(5)} ${p.argv.join(' ')}\n`;
   });
   await process.print(`  PID USER      TIME COMMAND\n${lines.join('')}`);
   return 0;

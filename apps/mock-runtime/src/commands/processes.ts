@@ -1,9 +1,6 @@
-import { posix } from 'node:path';
 import type { Process } from '../kernel/process';
 import { ps } from './basics';
 import { parseArgs } from './paths';
-
-const nameOf = (process: Process): string => posix.basename(process.argv[0] ?? '');
 
 function others(process: Process): Process[] {
   return process.machine.table.list().filter((other) => other !== process);
@@ -13,16 +10,18 @@ function others(process: Process): Process[] {
 export async function pgrep(process: Process): Promise<number> {
   const { flags, rest } = parseArgs(process.argv.slice(1));
   const pattern = new RegExp(rest[0] ?? '');
-  const found = others(process).filter((p) => pattern.test(flags.has('f') ? p.argv.join(' ') : nameOf(p)));
-  await process.print(found.map((p) => `${p.pid}\n`).join(''));
+  const found = others(process).filter((p) => pattern.test(flags.has('f') ? p.argv.join(' ') : p.comm));
+  const { table } = process.machine;
+  await process.print(found.map((p) => `${table.pidOf(p)}\n`).join(''));
   return found.length > 0 ? 0 : 1;
 }
 
 /** `pidof NAME…`: ids on one line; 1 when none matches. */
 export async function pidof(process: Process): Promise<number> {
   const names = process.argv.slice(1);
-  const found = others(process).filter((p) => names.includes(nameOf(p)));
-  if (found.length > 0) await process.print(`${found.map((p) => p.pid).join(' ')}\n`);
+  const found = others(process).filter((p) => names.includes(p.comm));
+  if (found.length > 0)
+    await process.print(`${found.map((p) => process.machine.table.pidOf(p)).join(' ')}\n`);
   return found.length > 0 ? 0 : 1;
 }
 

@@ -62,12 +62,14 @@ const loaders: Readonly<Record<string, Loader>> = {
   bash: shell,
   '[': async () => (await import('./test')).test,
   test: async () => (await import('./test')).test,
+  brctl: async () => (await import('./brctl')).brctl,
   cat: async () => (await import('./cat')).cat,
   chmod: async () => (await files()).chmod,
   chown: async () => (await files()).chown,
   cp: async () => (await files()).cp,
   curl: async () => (await web()).curl,
   date: async () => (await import('./date')).date,
+  dd: async () => (await import('./dd')).dd,
   df: async () => (await basics()).df,
   echo: async () => (await import('./echo')).echo,
   env: async () => (await basics()).env,
@@ -79,6 +81,7 @@ const loaders: Readonly<Record<string, Loader>> = {
   id: async () => (await basics()).id,
   ifconfig: async () => (await import('./ip')).ifconfig,
   ip: async () => (await import('./ip')).ip,
+  ipcs: async () => (await import('./ipcs')).ipcs,
   kill: async () => (await import('./kill')).kill,
   ln: async () => (await files()).ln,
   ls: async () => (await import('./ls')).ls,
@@ -86,10 +89,12 @@ const loaders: Readonly<Record<string, Loader>> = {
   mktemp: async () => (await files()).mktemp,
   mv: async () => (await files()).mv,
   nc: async () => (await import('./nc')).nc,
+  netstat: async () => (await import('./netstat')).netstat,
   nproc: async () => (await basics()).nproc,
   nslookup: async () => (await import('./nslookup')).nslookup,
   pgrep: async () => (await import('./processes')).pgrep,
   pidof: async () => (await import('./processes')).pidof,
+  ping: async () => (await import('./ping')).ping,
   printenv: async () => (await basics()).printenv,
   printf: async () => (await import('./printf')).printf,
   ps: async () => (await basics()).ps,
@@ -100,6 +105,7 @@ const loaders: Readonly<Record<string, Loader>> = {
   rmdir: async () => (await files()).rmdir,
   seq: async () => (await basics()).seq,
   sleep: async () => (await import('./sleep')).sleep,
+  stty: async () => (await import('./stty')).stty,
   sync: async () => async () => 0,
   tail: async () => (await import('./tail')).tail,
   tar: async () => (await import('./tar')).tar,
@@ -120,7 +126,17 @@ const loaders: Readonly<Record<string, Loader>> = {
 /** busybox and alpine have neither. */
 const onlyOnDebian = new Set(['bash', 'curl', 'jq', 'rg', 'file', 'ip']);
 /** Debian has no such applets. */
-const onlyInBusybox = new Set(['ash', 'httpd', 'nslookup', 'nc', 'wget', 'ifconfig']);
+const onlyInBusybox = new Set([
+  'ash',
+  'httpd',
+  'nslookup',
+  'nc',
+  'wget',
+  'ifconfig',
+  'brctl',
+  'ping',
+  'netstat',
+]);
 
 export function commandNames(kind: 'busybox' | 'debian'): string[] {
   const absent = kind === 'busybox' ? onlyOnDebian : onlyInBusybox;

@@ -2,6 +2,9 @@ import { posix } from 'node:path';
 import type { Clock, Logger, Random } from '@tinkernetes/component-base';
 import { CriError, type Signal } from '@tinkernetes/cri';
 import { FileSystem } from '../files/file-system';
+import { capabilitiesOf } from '../kernel/capabilities';
+import { Cpu } from '../kernel/cpu';
+import { Memory } from '../kernel/memory';
 import type { StoredImage } from '../images/image';
 import { nullFile, OpenFile } from '../kernel/open-file';
 import { Pipe } from '../kernel/pipe';
@@ -25,8 +28,8 @@ export interface ContainerEnvironment {
   random: Random;
   logger: Logger;
   net: NetNamespace;
-  /** Shared by the Pod's containers when its PID namespace is. */
-  table?: ProcessTable;
+  /** The PID namespace for its processes: its own, the Pod's, another container's, the node's. */
+  table(): ProcessTable;
   sandbox: SandboxRecord;
   image: StoredImage;
   /** The record has changed: save it, tell who listens. */
@@ -94,8 +97,29 @@ export class Container {
     return this.machine?.fs;
   }
 
+  /** Its own ones, also where it shares its PID namespace. */
   get processes(): readonly Process[] {
-    return this.machine?.table.list() ?? [];
+    const { machine } = this;
+    return machine ? machine.table.list().filter((process) => process.machine === machine) : [];
+  }
+
+  /** Ports that are open in its network. */
+  get openPorts(): number {
+    const { net } = this.environment;
+    return net.listeningPorts().length + net.receivingPorts().length;
+  }
+
+  /** The namespace of its processes, for a container that joins it. */
+  get processTable(): ProcessTable | undefined {
+    return this.machine?.table;
+  }
+
+  /** What its programs use, while it runs: bytes that they hold, CPU time since the start. */
+  get usage(): { bytes: number; cpuMs: number } {
+    const { machine } = this;
+    return machine
+      ? { bytes: machine.memory.usedBytes, cpuMs: machine.cpu.totalMs() }
+      : { bytes: 0, cpuMs: 0 };
   }
 
   /** Throws what containerd answers when the command can't be executed; the container has then exited with 128. */
@@ -246,6 +270,8 @@ export class Container {
     this.stdin?.writeEnd.release();
     this.stdin = undefined;
     this.script.end();
+    // Where the PID namespace is shared, its first process is not this container's.
+    for (const process of this.processes) process.kill('SIGKILL');
     await this.log?.close();
     this.log = undefined;
     this.main = undefined;
@@ -274,21 +300,37 @@ export class Container {
   }
 
   private makeMachine(): Machine {
-    const { clock, random, net, sandbox, image, table } = this.environment;
+    const { clock, random, net, sandbox, image } = this.environment;
     const { config } = this.record;
-    const processes = table ?? new ProcessTable();
+    const security = config.linux?.securityContext;
     const hostname = sandbox.config.hostname || sandbox.id.slice(0, 12);
     const fs = new FileSystem(image.definition.root(image.tag), {
       clock,
-      readonlyRoot: config.linux?.securityContext?.readonlyRootfs ?? false,
-      mounts: config.mounts
-        .filter((mount) => mount.hostPath !== '')
-        .map(({ containerPath, hostPath, readonly }) => ({ containerPath, hostPath, readonly })),
+      readonlyRoot: security?.readonlyRootfs ?? false,
+      maskedPaths: security?.maskedPaths,
+      readonlyPaths: security?.readonlyPaths,
+      mounts: config.mounts.filter((mount) => mount.hostPath !== ''),
       files: sandboxFiles(sandbox, hostname),
       virtual: (path) =>
-        this.machine && virtualNode(path, this.machine, config.linux?.resources ?? undefined),
+        this.machine &&
+        virtualNode(path, this.machine, {
+          resources: config.linux?.resources ?? undefined,
+          sysctls: sandbox.config.linux?.sysctls ?? {},
+        }),
     });
-    this.machine = { fs, net, clock, random, hostname, table: processes, startedAt: clock.now() };
+    const limit = () => config.linux?.resources?.memoryLimitInBytes ?? 0;
+    this.machine = {
+      fs,
+      net,
+      clock,
+      random,
+      hostname,
+      table: this.environment.table(),
+      capabilities: capabilitiesOf(security),
+      memory: new Memory(limit, () => this.kill('SIGKILL', 'OOMKilled')),
+      cpu: new Cpu(clock),
+      startedAt: clock.now(),
+    };
     return this.machine;
   }
 

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import type { Clock, Logger, Random, StepTracer } from '@tinkernetes/component-base';
 import { CriError, type ContainerConfig, type PodSandboxConfig } from '@tinkernetes/cri';
 import type { ImageStore } from '../images/image-store';
-import { ProcessTable } from '../kernel/process-table';
 import type { NodeNetwork } from '../network/node-network';
 import { Container, nanos } from './container';
 import type { ContainerEventType } from '@tinkernetes/cri';
 import type { PodNetwork } from './pod-network';
+import { ProcessNamespaces } from './process-namespaces';
 import { RecordStore } from './record-store';
 import { hostNetworkOf, type ContainerRecord, type SandboxRecord } from './records';
 
@@ -35,12 +35,13 @@ export class RuntimeState {
   readonly containers = new Map<string, Container>();
   private readonly sandboxStore: RecordStore<SandboxRecord>;
   private readonly containerStore: RecordStore<ContainerRecord>;
-  private readonly tables = new Map<string, ProcessTable>();
+  private readonly processes: ProcessNamespaces;
   private readonly listeners = new Set<(event: RuntimeEvent) => void>();
 
   constructor(private readonly options: RuntimeStateOptions) {
     this.sandboxStore = new RecordStore(join(options.rootDir, 'sandboxes'), options.logger);
     this.containerStore = new RecordStore(join(options.rootDir, 'containers'), options.logger);
+    this.processes = new ProcessNamespaces(options);
   }
 
   /** After a restart: sandboxes are as they were, programs that ran have ended with the runtime. */
@@ -150,7 +151,7 @@ export class RuntimeState {
     if (record.netns !== '') await this.options.podNetwork.tearDown(record.id, record.config, record.netns);
     if (record.state === 'SANDBOX_NOTREADY') return;
     record.state = 'SANDBOX_NOTREADY';
-    this.tables.delete(record.id);
+    this.processes.remove(record.id);
     this.sandboxStore.save(record);
     this.emit('CONTAINER_STOPPED_EVENT', record.id, record.id);
   }
@@ -182,6 +183,7 @@ export class RuntimeState {
         `failed to reserve container name "${name}": name "${name}" is reserved for "${taken.record.id}"`,
       );
     }
+    validate(config);
     const wanted = config.image?.image ?? '';
     const image = this.options.images.find(wanted);
     if (!image) throw new CriError('NOT_FOUND', `failed to resolve image "${wanted}": not found`);
@@ -234,7 +236,7 @@ export class RuntimeState {
       sandbox,
       image,
       net: network.namespace(sandbox.netns),
-      table: this.sharedTable(record, sandbox),
+      table: () => this.processes.of(record, (targetId) => this.containers.get(targetId)?.processTable),
       changed: ({ record: changed }) => {
         this.containerStore.save(changed);
         if (changed.state === 'CONTAINER_RUNNING')
@@ -245,22 +247,26 @@ export class RuntimeState {
     });
   }
 
-  /** shareProcessNamespace: one table for the Pod, whose first process is the sandbox's. */
-  private sharedTable({ config }: ContainerRecord, sandbox: SandboxRecord): ProcessTable | undefined {
-    const mode = config.linux?.securityContext?.namespaceOptions?.pid;
-    if (mode !== 'POD') return undefined;
-    let table = this.tables.get(sandbox.id);
-    if (!table) {
-      table = new ProcessTable();
-      table.reserveFirst();
-      this.tables.set(sandbox.id, table);
-    }
-    return table;
-  }
-
   private emit(type: ContainerEventType, id: string, sandboxId: string): void {
     const event = { type, id, sandboxId, createdAt: nanos(this.options.clock) };
     for (const listener of this.listeners) listener(event);
+  }
+}
+
+/** What containerd refuses of a container. */
+function validate({ linux, mounts }: ContainerConfig): void {
+  const context = linux?.securityContext;
+  if (context?.runAsGroup && !context.runAsUser && context.runAsUsername === '')
+    throw new CriError('UNKNOWN', `user group "${context.runAsGroup.value}" is specified without user`);
+  for (const { containerPath, readonly, recursiveReadOnly, propagation } of mounts) {
+    if (!recursiveReadOnly) continue;
+    if (!readonly)
+      throw new CriError('UNKNOWN', `recursive read-only mount ${containerPath} must be read-only`);
+    if (propagation !== 'PROPAGATION_PRIVATE')
+      throw new CriError(
+        'UNKNOWN',
+        `recursive read-only mount ${containerPath} must have private propagation, not ${propagation}`,
+      );
   }
 }
 

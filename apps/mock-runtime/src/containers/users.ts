@@ -21,7 +21,7 @@ export function passwdEntries(fs: FileSystem): PasswdEntry[] {
     .map(([name = '', , uid, gid, , home = '/']) => ({ name, uid: Number(uid), gid: Number(gid), home }));
 }
 
-export function groupEntries(fs: FileSystem): { name: string; gid: number }[] {
+export function groupEntries(fs: FileSystem): { name: string; gid: number; members: string[] }[] {
   if (!fs.exists('/etc/group')) return [];
   return fs
     .readFile('/etc/group')
@@ -29,7 +29,7 @@ export function groupEntries(fs: FileSystem): { name: string; gid: number }[] {
     .split('\n')
     .map((line) => line.split(':'))
     .filter((fields) => fields.length >= 3)
-    .map(([name = '', , gid]) => ({ name, gid: Number(gid) }));
+    .map(([name = '', , gid, members = '']) => ({ name, gid: Number(gid), members: members.split(',') }));
 }
 
 /** Who the container runs as: the security context, else the image's USER. */
@@ -44,7 +44,18 @@ export function userOf(config: ContainerConfig, imageUser: string | undefined, f
   const gid = context?.runAsGroup
     ? context.runAsGroup.value
     : (byName?.gid ?? fallbackGid ?? byImage?.gid ?? 0);
-  return { uid, gid, groups: [...new Set([gid, ...groups])] };
+  const fromImage = context?.supplementalGroupsPolicy === 'Strict' ? [] : groupsOf(uid, fs);
+  return { uid, gid, groups: [...new Set([gid, ...groups, ...fromImage])].sort((a, b) => a - b) };
+}
+
+/** The groups that the image's /etc/group puts the user into. */
+function groupsOf(uid: number, fs: FileSystem): number[] {
+  const name = passwdEntries(fs).find((entry) => entry.uid === uid)?.name;
+  return name === undefined
+    ? []
+    : groupEntries(fs)
+        .filter(({ members }) => members.includes(name))
+        .map(({ gid }) => gid);
 }
 
 /** `nginx`, `101`, `101:101`. */

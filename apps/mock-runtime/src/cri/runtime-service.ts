@@ -12,6 +12,7 @@ import type { PodNetwork } from '../containers/pod-network';
 import type { RuntimeState } from '../containers/runtime-state';
 import { containerEvents } from './events';
 import { execSync } from './exec-sync';
+import { metricDescriptors, type PodMetrics } from './pod-metrics';
 import { matchesLabels } from './selectors';
 import type { Stats } from './stats';
 import type { StreamingServer } from './streaming-server';
@@ -23,6 +24,7 @@ export interface RuntimeServiceOptions {
   podNetwork: PodNetwork;
   streaming: StreamingServer;
   stats: Stats;
+  metrics: PodMetrics;
   clock: Clock;
   tracer: StepTracer;
   nodeName: string;
@@ -30,7 +32,7 @@ export interface RuntimeServiceOptions {
 
 /** runtime.v1.RuntimeService over the node's state. */
 export function runtimeService(options: RuntimeServiceOptions): RuntimeHandlers {
-  const { state, podNetwork, streaming, stats, clock, tracer, nodeName } = options;
+  const { state, podNetwork, streaming, stats, metrics, clock, tracer, nodeName } = options;
 
   const traced = <T>(
     id: StepId,
@@ -86,8 +88,8 @@ export function runtimeService(options: RuntimeServiceOptions): RuntimeHandlers 
           ],
         },
         runtimeHandlers: [
-          { name: '', features: {} },
-          { name: 'mock', features: {} },
+          { name: '', features: { recursiveReadOnlyMounts: true } },
+          { name: 'mock', features: { recursiveReadOnlyMounts: true } },
         ],
         features: { supplementalGroupsPolicy: true },
       };
@@ -200,8 +202,8 @@ export function runtimeService(options: RuntimeServiceOptions): RuntimeHandlers 
     listContainerStats: ({ filter }) => ({ stats: stats.containers(filter) }),
     podSandboxStats: ({ podSandboxId }) => ({ stats: stats.sandbox(state.sandbox(podSandboxId)) }),
     listPodSandboxStats: ({ filter }) => ({ stats: stats.sandboxes(filter) }),
-    listMetricDescriptors: () => ({ descriptors: [] }),
-    listPodSandboxMetrics: () => ({ podMetrics: [] }),
+    listMetricDescriptors: () => ({ descriptors: metricDescriptors }),
+    listPodSandboxMetrics: () => ({ podMetrics: metrics.list() }),
 
     async *streamContainers({ filter }) {
       yield { containers: containers(filter) };
@@ -216,7 +218,7 @@ export function runtimeService(options: RuntimeServiceOptions): RuntimeHandlers 
       yield { podSandboxStats: stats.sandboxes(filter) };
     },
     async *streamPodSandboxMetrics() {
-      yield { podSandboxMetrics: [] };
+      yield { podSandboxMetrics: metrics.list() };
     },
 
     checkpointContainer: () => {

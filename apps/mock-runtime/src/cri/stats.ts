@@ -1,4 +1,3 @@
-import { parseCpu, parseMemory } from './quantities';
 import type { Clock } from '@tinkernetes/component-base';
 import type {
   ContainerStats,
@@ -9,35 +8,33 @@ import type {
   PodSandboxStatsFilter,
 } from '@tinkernetes/cri';
 import { nanos, type Container } from '../containers/container';
-import { scripted } from '../containers/failure-script';
 import type { SandboxRecord } from '../containers/records';
 import type { RuntimeState } from '../containers/runtime-state';
 import type { NodeNetwork } from '../network/node-network';
 import { matchesLabels } from './selectors';
+import { UsageMeter, type Usage } from './usage';
 
-/** What an idle program of an emulated container is taken to use, unless an annotation says otherwise. */
-const idleNanoCores = 100_000;
-const idleMemoryBytes = 2 * 1024 * 1024;
-
-/** Usage figures: scripted by annotation or a small constant, integrated over the container's run time. */
+/** CRI's statistics of containers, sandboxes and the image store. */
 export class Stats {
+  private readonly meter: UsageMeter;
+
   constructor(
     private readonly state: RuntimeState,
     private readonly network: NodeNetwork,
     private readonly options: { clock: Clock; imageDir: string },
-  ) {}
+  ) {
+    this.meter = new UsageMeter(options.clock);
+  }
+
+  usageOf(container: Container): Usage {
+    return this.meter.of(container);
+  }
 
   container(container: Container): DeepPartial<ContainerStats> {
     const { record } = container;
     const timestamp = nanos(this.options.clock);
-    const name = record.config.metadata?.name ?? '';
-    const annotations = container.sandbox.config.annotations;
-    const cores = container.running ? (parseCpu(scripted(annotations, name, 'cpu')) ?? idleNanoCores) : 0;
-    const bytes = container.running
-      ? (parseMemory(scripted(annotations, name, 'memory')) ?? idleMemoryBytes)
-      : 0;
+    const usage = this.meter.of(container);
     const limit = record.config.linux?.resources?.memoryLimitInBytes ?? 0;
-    const seconds = container.running ? (timestamp - record.startedAt) / 1e9 : 0;
     const value = (n: number) => ({ value: Math.max(0, Math.round(n)) });
     return {
       attributes: {
@@ -46,13 +43,17 @@ export class Stats {
         labels: record.config.labels,
         annotations: record.config.annotations,
       },
-      cpu: { timestamp, usageCoreNanoSeconds: value(cores * seconds), usageNanoCores: value(cores) },
+      cpu: {
+        timestamp,
+        usageCoreNanoSeconds: value(usage.coreNanoSeconds),
+        usageNanoCores: value(usage.nanoCores),
+      },
       memory: {
         timestamp,
-        workingSetBytes: value(bytes),
-        usageBytes: value(bytes),
-        rssBytes: value(bytes),
-        availableBytes: value(limit > 0 ? limit - bytes : 0),
+        workingSetBytes: value(usage.memoryBytes),
+        usageBytes: value(usage.memoryBytes),
+        rssBytes: value(usage.memoryBytes),
+        availableBytes: value(limit > 0 ? limit - usage.memoryBytes : 0),
         pageFaults: value(0),
         majorPageFaults: value(0),
       },

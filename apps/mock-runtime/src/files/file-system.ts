@@ -12,20 +12,17 @@ import {
   unlinkSync,
   utimesSync,
   writeFileSync,
+  type Stats,
 } from 'node:fs';
 import { posix } from 'node:path';
 import type { Clock } from '@tinkernetes/component-base';
+import { errorCode } from '../error-code';
 import type { User } from '../kernel/process';
 import { asFileError, FileError } from './file-error';
-import { contentOf, directory, type DirectoryNode, type FsNode } from './nodes';
-import { errorCode } from '../error-code';
-
-/** A directory or file of the machine seen in the container. */
-export interface Mount {
-  containerPath: string;
-  hostPath: string;
-  readonly: boolean;
-}
+import { Layer } from './layer';
+import { isHostFile, isWritable, Mounts, type Mount } from './mounts';
+import { contentOf, device, directory, type DirectoryNode, type FsNode } from './nodes';
+import { linkTarget, walk, type MemoryPlace, type Place } from './walk';
 
 export interface FileInfo {
   kind: 'file' | 'directory' | 'link' | 'device' | 'other';
@@ -45,6 +42,10 @@ export interface WriteOptions {
 export interface FileSystemOptions {
   mounts?: readonly Mount[];
   readonlyRoot?: boolean;
+  /** Paths that show nothing: an empty directory, or a file like /dev/null. */
+  maskedPaths?: readonly string[];
+  /** Paths that can't be written, with all below them. */
+  readonlyPaths?: readonly string[];
   clock: Pick<Clock, 'now'>;
   /** Files that the runtime makes (`/etc/resolv.conf`), unless a mount has them. */
   files?: Readonly<Record<string, string>>;
@@ -52,11 +53,6 @@ export interface FileSystemOptions {
   virtual?: (path: string) => FsNode | undefined;
 }
 
-type Located =
-  | { kind: 'memory'; path: string; node: FsNode | undefined }
-  | { kind: 'host'; path: string; hostPath: string; readonly: boolean };
-
-const maxLinks = 40;
 const executableBits = 0o111;
 
 /**
@@ -64,34 +60,36 @@ const executableBits = 0o111;
  * machine's directories. Symbolic links are resolved inside the container, so a link in a mount can't lead out of it.
  */
 export class FileSystem {
-  private root: DirectoryNode;
-  private readonly mounts: readonly Mount[];
+  private readonly layer: Layer;
+  private readonly mounts: Mounts;
   private readonly watchers = new Map<string, Set<() => void>>();
-  /** Bytes that the container wrote into its own layer. */
-  writtenBytes = 0;
 
   constructor(
     image: DirectoryNode,
     private readonly options: FileSystemOptions,
   ) {
-    this.root = image;
-    this.mounts = [...(options.mounts ?? [])]
-      .map((m) => ({ ...m, containerPath: posix.normalize(m.containerPath).replace(/(.)\/$/, '$1') }))
-      .sort((a, b) => b.containerPath.length - a.containerPath.length);
-    for (const [path, text] of Object.entries(options.files ?? {})) this.makeFile(path, Buffer.from(text));
-    for (const { containerPath, hostPath } of this.mounts) this.makeMountPoint(containerPath, hostPath);
+    this.layer = new Layer(image, options.clock);
+    this.mounts = new Mounts(options.mounts ?? []);
+    for (const [path, text] of Object.entries(options.files ?? {}))
+      this.layer.makeFile(path, Buffer.from(text));
+    for (const { containerPath, hostPath } of this.mounts.all()) this.makeMountPoint(containerPath, hostPath);
+  }
+
+  /** Bytes that the container wrote into its own layer. */
+  get writtenBytes(): number {
+    return this.layer.writtenBytes;
   }
 
   mountTable(): readonly Mount[] {
-    return this.mounts;
+    return this.mounts.all();
   }
 
   stat(path: string): FileInfo {
-    return this.info(this.existing(path, true));
+    return infoOf(this.existing(path, true));
   }
 
   lstat(path: string): FileInfo {
-    return this.info(this.existing(path, false));
+    return infoOf(this.existing(path, false));
   }
 
   exists(path: string): boolean {
@@ -107,8 +105,7 @@ export class FileSystem {
   }
 
   existsAsLink(path: string): boolean {
-    const at = this.locate(path, false);
-    return at.kind === 'memory' ? at.node?.kind === 'link' : linkTarget(at) !== undefined;
+    return linkTarget(this.locate(path, false)) !== undefined;
   }
 
   isDirectory(path: string): boolean {
@@ -128,42 +125,28 @@ export class FileSystem {
 
   readFile(path: string): Buffer {
     const at = this.existing(path, true);
-    if (at.kind === 'host') return this.onHost(path, () => readFileSync(at.hostPath));
+    if (at.kind === 'host') return onHost(path, () => readFileSync(at.hostPath));
     if (at.node.kind === 'directory') throw new FileError('EISDIR', path);
     return at.node.kind === 'file' ? contentOf(at.node) : Buffer.alloc(0);
   }
 
   writeFile(path: string, data: Buffer, { append = false, mode = 0o644, user }: WriteOptions = {}): void {
-    const at = this.locate(path, true);
+    const at = this.writable(path, true);
     if (at.kind === 'host') {
-      this.mustBeWritable(at.readonly, path);
-      this.onHost(path, () => (append ? appendFileSync : writeFileSync)(at.hostPath, data, { mode }));
+      onHost(path, () => (append ? appendFileSync : writeFileSync)(at.hostPath, data, { mode }));
     } else {
       if (at.node?.kind === 'directory') throw new FileError('EISDIR', path);
-      const name = posix.basename(at.path);
-      const parent = this.writableDirectory(posix.dirname(at.path), path);
-      const before = at.node?.kind === 'file' ? at.node : undefined;
-      const content = append && before ? Buffer.concat([contentOf(before), data]) : Buffer.from(data);
-      this.writtenBytes += content.length - (before ? contentOf(before).length : 0);
-      parent.children.set(name, {
-        kind: 'file',
-        mode: before?.mode ?? mode,
-        uid: before?.uid ?? user?.uid ?? 0,
-        gid: before?.gid ?? user?.gid ?? 0,
-        mtime: this.options.clock.now(),
-        data: content,
-        owner: this,
-      });
+      this.layer.write(at.path, data, { append, mode, uid: user?.uid ?? 0, gid: user?.gid ?? 0 });
     }
     this.changed(at.path);
   }
 
   readdir(path: string): string[] {
     const at = this.existing(path, true);
-    const mounted = this.mountedBelow(at.path);
+    const mounted = this.mounts.namesIn(at.path);
     if (at.kind === 'host')
       return unique(
-        this.onHost(path, () => readdirSync(at.hostPath)),
+        onHost(path, () => readdirSync(at.hostPath)),
         mounted,
       );
     if (at.node.kind !== 'directory') throw new FileError('ENOTDIR', path);
@@ -172,7 +155,7 @@ export class FileSystem {
 
   readlink(path: string): string {
     const at = this.existing(path, false);
-    if (at.kind === 'host') return this.onHost(path, () => readlinkSync(at.hostPath));
+    if (at.kind === 'host') return onHost(path, () => readlinkSync(at.hostPath));
     if (at.node.kind !== 'link') throw new FileError('EINVAL', path);
     return at.node.target;
   }
@@ -186,65 +169,51 @@ export class FileSystem {
       }
       this.mkdir(posix.dirname(clean), { parents });
     }
-    const at = this.locate(path, false);
-    if (at.kind === 'host') {
-      this.mustBeWritable(at.readonly, path);
-      this.onHost(path, () => mkdirSync(at.hostPath, { mode }));
-      return;
-    }
-    if (at.node) throw new FileError('EEXIST', path);
-    this.putNode(at.path, path, { ...directory({}, mode), mtime: this.options.clock.now(), owner: this });
+    const at = this.creatable(path);
+    if (at.kind === 'host') onHost(path, () => mkdirSync(at.hostPath, { mode }));
+    else this.layer.put(at.path, path, { ...directory({}, mode), mtime: this.options.clock.now() });
   }
 
   symlink(target: string, path: string): void {
-    const at = this.locate(path, false);
-    if (at.kind === 'host') {
-      this.mustBeWritable(at.readonly, path);
-      this.onHost(path, () => symlinkSync(target, at.hostPath));
-      return;
-    }
-    if (at.node) throw new FileError('EEXIST', path);
-    const base = { mode: 0o777, uid: 0, gid: 0, mtime: this.options.clock.now(), owner: this };
-    this.putNode(at.path, path, { kind: 'link', target, ...base });
+    const at = this.creatable(path);
+    if (at.kind === 'host') return onHost(path, () => symlinkSync(target, at.hostPath));
+    const base = { mode: 0o777, uid: 0, gid: 0, mtime: this.options.clock.now() };
+    this.layer.put(at.path, path, { kind: 'link', target, ...base });
   }
 
   unlink(path: string): void {
     const at = this.existing(path, false);
-    if (at.kind === 'host') {
-      this.mustBeWritable(at.readonly, path);
-      this.onHost(path, () => unlinkSync(at.hostPath));
-    } else {
+    this.mustBeWritable(at, path);
+    if (at.kind === 'host') onHost(path, () => unlinkSync(at.hostPath));
+    else {
       if (at.node.kind === 'directory') throw new FileError('EISDIR', path);
-      this.writableDirectory(posix.dirname(at.path), path).children.delete(posix.basename(at.path));
+      this.layer.remove(at.path, path);
     }
     this.changed(at.path);
   }
 
   rmdir(path: string): void {
     const at = this.existing(path, false);
-    if (this.mounts.some((m) => m.containerPath === at.path)) throw new FileError('EBUSY', path);
-    if (at.kind === 'host') {
-      this.mustBeWritable(at.readonly, path);
-      this.onHost(path, () => rmdirSync(at.hostPath));
-      return;
-    }
+    if (this.mounts.isMountPoint(at.path)) throw new FileError('EBUSY', path);
+    this.mustBeWritable(at, path);
+    if (at.kind === 'host') return onHost(path, () => rmdirSync(at.hostPath));
     if (at.node.kind !== 'directory') throw new FileError('ENOTDIR', path);
     if (at.node.children.size > 0) throw new FileError('ENOTEMPTY', path);
-    this.writableDirectory(posix.dirname(at.path), path).children.delete(posix.basename(at.path));
+    this.layer.remove(at.path, path);
   }
 
   rename(from: string, to: string): void {
     const source = this.existing(from, false);
     const target = this.locate(to, false);
+    this.mustBeWritable(source, from);
+    this.mustBeWritable(target, to);
     if (source.kind === 'host' && target.kind === 'host') {
-      this.mustBeWritable(source.readonly || target.readonly, to);
-      this.onHost(from, () => renameSync(source.hostPath, target.hostPath));
+      onHost(from, () => renameSync(source.hostPath, target.hostPath));
     } else if (source.kind === 'memory' && target.kind === 'memory') {
       if (target.node?.kind === 'directory' && source.node.kind !== 'directory')
         throw new FileError('EISDIR', to);
-      const node = source.node;
-      this.writableDirectory(posix.dirname(source.path), from).children.delete(posix.basename(source.path));
-      this.putNode(target.path, to, node);
+      this.layer.remove(source.path, from);
+      this.layer.put(target.path, to, source.node);
     } else {
       throw new FileError('EXDEV', to);
     }
@@ -254,28 +223,23 @@ export class FileSystem {
 
   chmod(path: string, mode: number): void {
     const at = this.existing(path, true);
-    if (at.kind === 'host') {
-      this.mustBeWritable(at.readonly, path);
-      this.onHost(path, () => chmodSync(at.hostPath, mode));
-      return;
-    }
-    this.putNode(at.path, path, { ...this.ownCopy(at.node), mode });
+    this.mustBeWritable(at, path);
+    if (at.kind === 'host') onHost(path, () => chmodSync(at.hostPath, mode));
+    else this.layer.change(at.path, path, { mode });
   }
 
   chown(path: string, uid: number, gid: number): void {
     const at = this.existing(path, true);
+    this.mustBeWritable(at, path);
     // Without root on the machine nothing there can be given away; the container's own tree remembers it.
-    if (at.kind === 'memory') this.putNode(at.path, path, { ...this.ownCopy(at.node), uid, gid });
+    if (at.kind === 'memory') this.layer.change(at.path, path, { uid, gid });
   }
 
   utimes(path: string, mtime: number): void {
     const at = this.existing(path, true);
-    if (at.kind === 'host') {
-      this.mustBeWritable(at.readonly, path);
-      this.onHost(path, () => utimesSync(at.hostPath, mtime / 1000, mtime / 1000));
-      return;
-    }
-    this.putNode(at.path, path, { ...this.ownCopy(at.node), mtime });
+    this.mustBeWritable(at, path);
+    if (at.kind === 'host') onHost(path, () => utimesSync(at.hostPath, mtime / 1000, mtime / 1000));
+    else this.layer.change(at.path, path, { mtime });
   }
 
   /** Copies a file's node with its program, so that a copied executable still runs. */
@@ -284,7 +248,7 @@ export class FileSystem {
     this.writeFile(to, this.readFile(from), { mode: this.stat(from).mode & 0o7777 });
     if (node?.kind !== 'file' || !node.program) return;
     const at = this.existing(to, true);
-    if (at.kind === 'memory') this.putNode(at.path, to, { ...node, owner: this });
+    if (at.kind === 'memory') this.layer.put(at.path, to, node);
   }
 
   isExecutable(path: string): boolean {
@@ -304,6 +268,11 @@ export class FileSystem {
     };
   }
 
+  /** For the runtime: a directory with all above it, also on a read-only root. */
+  makeDirectories(path: string): void {
+    this.layer.makeDirectories(path);
+  }
+
   private changed(path: string): void {
     for (const listener of this.watchers.get(path) ?? []) listener();
   }
@@ -315,195 +284,101 @@ export class FileSystem {
     return { ...at, node: at.node };
   }
 
-  private info(
-    at: { kind: 'host'; hostPath: string; path: string } | { kind: 'memory'; node: FsNode },
-  ): FileInfo {
-    if (at.kind === 'host') {
-      const s = this.onHost(at.path, () => lstatSync(at.hostPath));
-      const kind = s.isFile()
-        ? 'file'
-        : s.isDirectory()
-          ? 'directory'
-          : s.isSymbolicLink()
-            ? 'link'
-            : 'other';
-      return { kind, mode: s.mode & 0o7777, uid: s.uid, gid: s.gid, size: s.size, mtime: s.mtimeMs };
-    }
-    const { node } = at;
-    const size =
-      node.kind === 'file' ? contentOf(node).length : node.kind === 'link' ? node.target.length : 4096;
-    return { kind: node.kind, mode: node.mode, uid: node.uid, gid: node.gid, size, mtime: node.mtime };
+  private writable(path: string, follow: boolean): Place {
+    const at = this.locate(path, follow);
+    this.mustBeWritable(at, path);
+    return at;
   }
 
-  /** Walks the path; a link anywhere but (unless `follow`) at the end is replaced by its target. */
-  private locate(path: string, follow: boolean): Located {
-    let rest = path.split('/').filter((name) => name !== '' && name !== '.');
-    let done: string[] = [];
-    let links = 0;
-    let at = this.at('/');
-    while (rest.length > 0) {
-      const [name = '', ...after] = rest;
-      rest = after;
-      if (name === '..') {
-        done = done.slice(0, -1);
-        at = this.at(`/${done.join('/')}`);
-        continue;
-      }
-      if (at.kind === 'memory' && at.node?.kind !== 'directory')
-        throw new FileError(at.node ? 'ENOTDIR' : 'ENOENT', path);
-      const next = this.at(`/${[...done, name].join('/')}`);
-      const target = rest.length > 0 || follow ? linkTarget(next) : undefined;
-      if (target === undefined) {
-        done = [...done, name];
-        at = next;
-        continue;
-      }
-      if ((links += 1) > maxLinks) throw new FileError('ELOOP', path);
-      rest = [...target.split('/').filter((n) => n !== '' && n !== '.'), ...rest];
-      if (target.startsWith('/')) done = [];
-      at = this.at(`/${done.join('/')}`);
-    }
+  private creatable(path: string): Place {
+    const at = this.writable(path, false);
+    if (at.kind === 'memory' && at.node) throw new FileError('EEXIST', path);
     return at;
+  }
+
+  private locate(path: string, follow: boolean): Place {
+    return walk(path, follow, (step) => this.at(step));
   }
 
   /** What is at a path without links. */
-  private at(path: string): Located {
-    const mount = this.mounts.find((m) => path === m.containerPath || path.startsWith(`${m.containerPath}/`));
-    if (mount) {
-      const hostPath = mount.hostPath + path.slice(mount.containerPath.length);
-      return { kind: 'host', path, hostPath, readonly: mount.readonly };
-    }
-    if (/^\/(?:proc|sys)(?:\/|$)/.test(path)) {
+  private at(path: string): Place {
+    const mask = this.options.maskedPaths?.find((masked) => isWithin(path, masked));
+    if (mask === undefined) return this.unmasked(path);
+    const place: MemoryPlace = { kind: 'memory', path, node: undefined };
+    if (path !== mask) return place;
+    const kind = kindOf(this.unmasked(path));
+    if (kind !== undefined) place.node = kind === 'directory' ? directory({}, 0o555) : device('null');
+    return place;
+  }
+
+  private unmasked(path: string): Place {
+    const host = this.mounts.find(path);
+    if (host) return host;
+    if (isWithin(path, '/proc') || isWithin(path, '/sys')) {
       const virtual = this.options.virtual?.(path);
       if (virtual) return { kind: 'memory', path, node: virtual };
     }
-    let node: FsNode | undefined = this.root;
-    for (const name of path.split('/')) {
-      if (name === '') continue;
-      node = node?.kind === 'directory' ? node.children.get(name) : undefined;
-    }
-    return { kind: 'memory', path, node };
+    return { kind: 'memory', path, node: this.layer.node(path) };
   }
 
-  /** The directory as this container's own, all directories above it too. */
-  private writableDirectory(path: string, shown: string): DirectoryNode {
-    this.mustBeWritable(this.options.readonlyRoot ?? false, shown);
-    return this.ownDirectory(path, shown);
-  }
-
-  private ownDirectory(path: string, shown: string): DirectoryNode {
-    if (this.root.owner !== this) this.root = this.ownCopy(this.root) as DirectoryNode;
-    let at = this.root;
-    for (const name of path.split('/')) {
-      if (name === '') continue;
-      const next = at.children.get(name);
-      if (!next) throw new FileError('ENOENT', shown);
-      if (next.kind !== 'directory') throw new FileError('ENOTDIR', shown);
-      const own = next.owner === this ? next : (this.ownCopy(next) as DirectoryNode);
-      at.children.set(name, own);
-      at = own;
-    }
-    return at;
-  }
-
-  private ownCopy(node: FsNode): FsNode {
-    if (node.kind !== 'directory') return { ...node, owner: this };
-    return { ...node, children: new Map(node.children), owner: this };
-  }
-
-  private putNode(path: string, shown: string, node: FsNode): void {
-    if (path === '/') {
-      if (node.kind === 'directory') this.root = node;
-      return;
-    }
-    this.writableDirectory(posix.dirname(path), shown).children.set(posix.basename(path), node);
+  private mustBeWritable(at: Place, shown: string): void {
+    const readonly = this.options.readonlyPaths?.some((path) => isWithin(at.path, path)) ?? false;
+    if (readonly || (at.kind === 'host' ? !isWritable(at) : this.options.readonlyRoot))
+      throw new FileError('EROFS', shown);
   }
 
   /** The runtime makes mount points even on a read-only root, as runc does. */
   private makeMountPoint(path: string, hostPath: string): void {
-    if (
-      path === '/' ||
-      this.mounts.some((m) => m.containerPath !== path && path.startsWith(`${m.containerPath}/`))
-    )
-      return;
-    const parent = posix.dirname(path);
-    this.makeDirectories(parent);
-    const own = this.ownDirectory(parent, path);
-    if (own.children.has(posix.basename(path))) return;
-    if (isHostFile(hostPath)) this.makeFile(path, Buffer.alloc(0));
-    else own.children.set(posix.basename(path), { ...directory(), owner: this });
-  }
-
-  private makeFile(path: string, data: Buffer): void {
-    this.makeDirectories(posix.dirname(path));
-    const mtime = this.options.clock.now();
-    this.ownDirectory(posix.dirname(path), path).children.set(posix.basename(path), {
-      kind: 'file',
-      mode: 0o644,
-      uid: 0,
-      gid: 0,
-      mtime,
-      data,
-      owner: this,
-    });
-  }
-
-  /** For the runtime: a directory with all above it, also on a read-only root. */
-  makeDirectories(path: string): void {
-    if (this.root.owner !== this) this.root = this.ownCopy(this.root) as DirectoryNode;
-    let at = this.root;
-    for (const name of path.split('/')) {
-      if (name === '') continue;
-      const next = at.children.get(name);
-      const own: DirectoryNode =
-        next?.kind === 'directory'
-          ? next.owner === this
-            ? next
-            : (this.ownCopy(next) as DirectoryNode)
-          : { ...directory(), owner: this };
-      at.children.set(name, own);
-      at = own;
-    }
-  }
-
-  private mountedBelow(path: string): string[] {
-    const prefix = path === '/' ? '/' : `${path}/`;
-    return this.mounts
-      .filter(
-        (m) => m.containerPath.startsWith(prefix) && !m.containerPath.slice(prefix.length).includes('/'),
-      )
-      .map((m) => m.containerPath.slice(prefix.length));
-  }
-
-  private mustBeWritable(readonly: boolean, path: string): void {
-    if (readonly) throw new FileError('EROFS', path);
-  }
-
-  private onHost<T>(path: string, work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      throw asFileError(error, path);
-    }
+    const isInsideAnother = this.mounts
+      .all()
+      .some((m) => m.containerPath !== path && isWithin(path, m.containerPath));
+    if (path === '/' || isInsideAnother) return;
+    const parent = this.layer.makeDirectories(posix.dirname(path));
+    if (parent.children.has(posix.basename(path))) return;
+    if (isHostFile(hostPath)) this.layer.makeFile(path, Buffer.alloc(0));
+    else this.layer.makeDirectories(path);
   }
 }
 
-function linkTarget(at: Located): string | undefined {
-  if (at.kind === 'memory') return at.node?.kind === 'link' ? at.node.target : undefined;
+function infoOf(at: Place): FileInfo {
+  if (at.kind === 'host') return infoOfHost(onHost(at.path, () => lstatSync(at.hostPath)));
+  const { node } = at;
+  if (!node) throw new FileError('ENOENT', at.path);
+  const size =
+    node.kind === 'file' ? contentOf(node).length : node.kind === 'link' ? node.target.length : 4096;
+  return { kind: node.kind, mode: node.mode, uid: node.uid, gid: node.gid, size, mtime: node.mtime };
+}
+
+function infoOfHost(stats: Stats): FileInfo {
+  const kind = stats.isFile()
+    ? 'file'
+    : stats.isDirectory()
+      ? 'directory'
+      : stats.isSymbolicLink()
+        ? 'link'
+        : 'other';
+  const { mode, uid, gid, size, mtimeMs } = stats;
+  return { kind, mode: mode & 0o7777, uid, gid, size, mtime: mtimeMs };
+}
+
+function kindOf(place: Place): FileInfo['kind'] | undefined {
   try {
-    return lstatSync(at.hostPath).isSymbolicLink() ? readlinkSync(at.hostPath) : undefined;
+    return infoOf(place).kind;
   } catch (error) {
-    if (errorCode(error) !== undefined) return undefined;
+    if (error instanceof FileError) return undefined;
     throw error;
   }
 }
 
-function isHostFile(path: string): boolean {
+function isWithin(path: string, outer: string): boolean {
+  return path.startsWith(outer) && (path.length === outer.length || path[outer.length] === '/');
+}
+
+function onHost<T>(path: string, work: () => T): T {
   try {
-    return lstatSync(path).isFile();
+    return work();
   } catch (error) {
-    if (errorCode(error) !== undefined) return false;
-    throw error;
+    throw asFileError(error, path);
   }
 }
 

@@ -12,12 +12,13 @@ const chunkSize = 65_536;
 /** Opens a path of the container. `files`: the descriptors that /dev/stdin and its like mean. */
 export function openPath(
   process: Process,
-  path: string,
+  shown: string,
   mode: OpenMode,
   files: ReadonlyMap<number, OpenFile> = process.files,
 ): OpenFile {
   const { fs } = process;
-  const descriptor = /^\/(?:dev|proc\/(?:self|\d+))\/fd\/(\d+)$/.exec(path);
+  const path = shown.replace(/^\/proc\/self(?=\/|$)/, `/proc/${process.pid}`);
+  const descriptor = /^\/(?:dev|proc\/\d+)\/fd\/(\d+)$/.exec(path);
   if (descriptor) return existing(files, Number(descriptor[1]), path);
   const node = fs.exists(path) ? fs.node(path) : undefined;
   if (node?.kind === 'device') return openDevice(process, node.device, path, files);

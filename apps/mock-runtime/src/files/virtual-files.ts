@@ -1,11 +1,16 @@
 import { cpus, totalmem } from 'node:os';
 import type { LinuxContainerResources } from '@tinkernetes/cri';
+import { capabilityMask } from '../kernel/capabilities';
 import type { Machine, Process } from '../kernel/process';
 import { directory, file, link, type FsNode } from './nodes';
 
-type Tree = Readonly<
-  Record<string, (machine: Machine, resources: LinuxContainerResources | undefined) => FsNode>
->;
+export interface ContainerSettings {
+  resources: LinuxContainerResources | undefined;
+  /** The Pod's, by name: `net.core.somaxconn`. */
+  sysctls: Readonly<Record<string, string>>;
+}
+
+type Tree = Readonly<Record<string, (machine: Machine, settings: ContainerSettings) => FsNode>>;
 
 const text = (content: string): FsNode => file(content, 0o444);
 
@@ -13,9 +18,8 @@ const text = (content: string): FsNode => file(content, 0o444);
 const files: Tree = {
   '/proc/uptime': ({ clock, startedAt }) => text(`${((clock.now() - startedAt) / 1000).toFixed(2)} 0.00\n`),
   '/proc/version': () => text('Linux version 6.1.0 (tinkernetes) #1 SMP\n'),
-  '/proc/loadavg': ({ table }) =>
-    text(`0.00 0.00 0.00 1/${table.list().length} ${table.list().at(-1)?.pid ?? 1}\n`),
-  '/proc/meminfo': (_machine, resources) => {
+  '/proc/loadavg': ({ table }) => text(`0.00 0.00 0.00 1/${table.list().length} ${table.list().length}\n`),
+  '/proc/meminfo': (_machine, { resources }) => {
     const total = Math.floor((resources?.memoryLimitInBytes || totalmem()) / 1024);
     return text(`MemTotal:       ${total} kB\nMemFree:        ${total} kB\nMemAvailable:   ${total} kB\n`);
   },
@@ -36,12 +40,17 @@ const files: Tree = {
         .join(''),
     ),
   '/proc/sys/kernel/hostname': ({ hostname }) => text(`${hostname}\n`),
-  '/sys/fs/cgroup/memory.max': (_machine, resources) =>
+  '/sys/fs/cgroup/memory.max': (_machine, { resources }) =>
     text(`${resources?.memoryLimitInBytes ? resources.memoryLimitInBytes : 'max'}\n`),
-  '/sys/fs/cgroup/cpu.max': (_machine, resources) =>
+  '/sys/fs/cgroup/cpu.max': (_machine, { resources }) =>
     text(
       `${resources?.cpuQuota && resources.cpuQuota > 0 ? resources.cpuQuota : 'max'} ${resources?.cpuPeriod || 100000}\n`,
     ),
+  '/sys/fs/cgroup/memory.current': ({ memory }) => text(`${memory.usedBytes}\n`),
+  '/sys/fs/cgroup/cpu.weight': (_machine, { resources }) =>
+    text(`${weightOf(resources?.cpuShares || 1024)}\n`),
+  '/sys/fs/cgroup/pids.max': () => text('max\n'),
+  '/sys/fs/cgroup/pids.current': ({ table }) => text(`${table.list().length}\n`),
   '/sys/fs/cgroup/cgroup.controllers': () => text('cpuset cpu io memory pids\n'),
 };
 
@@ -52,26 +61,39 @@ const directories = new Set(
   }),
 );
 
-export function virtualNode(
-  path: string,
-  machine: Machine,
-  resources: LinuxContainerResources | undefined,
-): FsNode | undefined {
+export function virtualNode(path: string, machine: Machine, settings: ContainerSettings): FsNode | undefined {
   const make = files[path];
-  if (make) return make(machine, resources);
+  if (make) return make(machine, settings);
   const process = /^\/proc\/(\d+)(?:\/(\w+))?$/.exec(path);
   if (process) {
     const found = machine.table.get(Number(process[1]));
     return found && processNode(found, process[2]);
   }
+  if (path.startsWith('/proc/sys')) {
+    const sysctl = sysctlNode(path, settings.sysctls);
+    if (sysctl) return sysctl;
+  }
   return directories.has(path) ? directory(childrenOf(path, machine), 0o555) : undefined;
 }
+
+/** What the Pod set; the emulated kernel has no others. */
+function sysctlNode(path: string, sysctls: ContainerSettings['sysctls']): FsNode | undefined {
+  const name = path.slice('/proc/sys/'.length).replaceAll('/', '.');
+  for (const [key, value] of Object.entries(sysctls)) {
+    if (key.replaceAll('/', '.') === name) return text(`${value}\n`);
+    if (key.startsWith(`${name}.`)) return directory({}, 0o555);
+  }
+  return undefined;
+}
+
+/** cgroup v1 shares as v2 weight, as runc converts them. */
+const weightOf = (shares: number): number => Math.floor(1 + ((shares - 2) * 9999) / 262142);
 
 function childrenOf(path: string, { table }: Machine): Record<string, FsNode> {
   const names = new Set<string>();
   for (const known of [...Object.keys(files), ...directories])
     if (known.startsWith(`${path}/`)) names.add(known.slice(path.length + 1).split('/')[0] ?? '');
-  if (path === '/proc') for (const { pid } of table.list()) names.add(String(pid));
+  if (path === '/proc') for (const process of table.list()) names.add(String(table.pidOf(process)));
   return Object.fromEntries(
     [...names].map((name) => [
       name,
@@ -81,7 +103,7 @@ function childrenOf(path: string, { table }: Machine): Record<string, FsNode> {
 }
 
 function processNode(process: Process, name: string | undefined): FsNode | undefined {
-  const command = process.argv[0]?.split('/').pop() ?? '';
+  const command = process.comm;
   const contents: Record<string, () => FsNode> = {
     cmdline: () => text(process.argv.map((arg) => `${arg}\0`).join('')),
     comm: () => text(`${command.slice(0, 15)}\n`),
@@ -91,10 +113,7 @@ function processNode(process: Process, name: string | undefined): FsNode | undef
           .map(([key, value]) => `${key}=${value}\0`)
           .join(''),
       ),
-    status: () =>
-      text(
-        `Name:\t${command}\nState:\tS (sleeping)\nTgid:\t${process.pid}\nPid:\t${process.pid}\nPPid:\t${process.ppid}\nUid:\t${`${process.user.uid}\t`.repeat(4).trim()}\nGid:\t${`${process.user.gid}\t`.repeat(4).trim()}\nGroups:\t${process.user.groups.join(' ')}\n`,
-      ),
+    status: () => text(statusOf(process)),
     cwd: () => link(process.cwd),
     exe: () => link(process.argv[0] ?? ''),
     cgroup: () => text('0::/\n'),
@@ -110,4 +129,29 @@ function mountLines(fs: Machine['fs']): string {
   for (const { containerPath, readonly } of fs.mountTable())
     lines.push(`/dev/vda1 ${containerPath} ext4 ${readonly ? 'ro' : 'rw'},relatime 0 0`);
   return `${lines.join('\n')}\n`;
+}
+
+function statusOf({ comm, pid, ppid, user, machine }: Process): string {
+  const four = (id: number) => `${`${id}\t`.repeat(4).trim()}`;
+  const bounding = capabilityMask(machine.capabilities);
+  const own = user.uid === 0 ? bounding : capabilityMask(new Set());
+  const none = capabilityMask(new Set());
+  const lines = {
+    Name: comm,
+    State: 'S (sleeping)',
+    Tgid: pid,
+    Pid: pid,
+    PPid: ppid,
+    Uid: four(user.uid),
+    Gid: four(user.gid),
+    Groups: user.groups.join(' '),
+    CapInh: none,
+    CapPrm: own,
+    CapEff: own,
+    CapBnd: bounding,
+    CapAmb: none,
+  };
+  return Object.entries(lines)
+    .map(([key, value]) => `${key}:\t${value}\n`)
+    .join('');
 }

@@ -309,7 +309,14 @@ const validationImages: readonly Entry[] = [
   validationImage('test-image-user-username', 'www-data'),
   validationImage('test-image-user-uid-group', '1003:users'),
   validationImage('test-image-user-username-group', 'www-data:100'),
-  validationImage('test-image-predefined-group', '1000'),
+  {
+    ...validationImage('test-image-predefined-group', '1000'),
+    root: () => ({
+      commands: toolset('busybox'),
+      users: { 'default-user': 1000 },
+      groups: { 'group-defined-in-image': { gid: 50000, members: ['default-user'] } },
+    }),
+  },
 ];
 
 /** The images that can be pulled without further ado. */

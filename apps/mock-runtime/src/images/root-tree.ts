@@ -19,6 +19,8 @@ export interface RootOptions {
   files?: Readonly<Record<string, string>>;
   /** Extra lines of /etc/passwd and /etc/group: name → uid. */
   users?: Readonly<Record<string, number>>;
+  /** Extra lines of /etc/group: name → gid and members. */
+  groups?: Readonly<Record<string, { gid: number; members: readonly string[] }>>;
   osRelease?: string;
   /** Commands by path, e.g. from `toolset`. */
   commands?: Readonly<Record<string, FsNode>>;
@@ -31,6 +33,7 @@ export function rootTree({
   programs = {},
   files = {},
   users = {},
+  groups = {},
   osRelease,
   commands = {},
 }: RootOptions): DirectoryNode {
@@ -43,7 +46,7 @@ export function rootTree({
     }),
     etc: directory({
       passwd: file(passwdOf(users)),
-      group: file(groupOf(users)),
+      group: file(groupOf(users, groups)),
       hostname: file(''),
       hosts: file('127.0.0.1\tlocalhost\n'),
       'resolv.conf': file(''),
@@ -71,9 +74,14 @@ function passwdOf(users: Readonly<Record<string, number>>): string {
   return ['root:x:0:0:root:/root:/bin/sh', ...lines, ''].join('\n');
 }
 
-function groupOf(users: Readonly<Record<string, number>>): string {
-  const lines = Object.entries({ daemon: 1, bin: 2, mail: 8, 'www-data': 33, nobody: 65534, ...users }).map(
-    ([name, gid]) => `${name}:x:${gid}:`,
-  );
+function groupOf(
+  users: Readonly<Record<string, number>>,
+  groups: NonNullable<RootOptions['groups']>,
+): string {
+  const own = { daemon: 1, bin: 2, mail: 8, 'www-data': 33, users: 100, nobody: 65534, ...users };
+  const lines = [
+    ...Object.entries(own).map(([name, gid]) => `${name}:x:${gid}:`),
+    ...Object.entries(groups).map(([name, { gid, members }]) => `${name}:x:${gid}:${members.join(',')}`),
+  ];
   return ['root:x:0:', ...lines, ''].join('\n');
 }

@@ -1,6 +1,9 @@
 import type { Clock, Random } from '@tinkernetes/component-base';
 import type { FileSystem } from '../files/file-system';
 import type { NetNamespace } from '../network/net-namespace';
+import type { Capability } from './capabilities';
+import type { Cpu } from './cpu';
+import type { Memory } from './memory';
 import { BrokenPipe, OpenFile, nullFile } from './open-file';
 import type { ProcessTable } from './process-table';
 import type { Tty } from './tty';
@@ -23,6 +26,10 @@ export interface Machine {
   readonly random: Random;
   readonly hostname: string;
   readonly table: ProcessTable;
+  /** What its root user may do. */
+  readonly capabilities: ReadonlySet<Capability>;
+  readonly memory: Memory;
+  readonly cpu: Cpu;
   /** When the container started, for /proc/uptime. */
   readonly startedAt: number;
 }
@@ -40,6 +47,8 @@ export interface ProcessOptions {
   /** Started with `&`: the terminal's Ctrl-C doesn't reach it. */
   background?: boolean;
 }
+
+const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 /** The reason of a killed process's AbortSignal. */
 class Killed extends Error {
@@ -60,9 +69,12 @@ export class Exit extends Error {
 }
 
 export class Process {
+  /** In its own PID namespace; others' tables know it by other ids. */
   readonly pid: number;
-  readonly ppid: number;
+  readonly parent: Process | undefined;
   argv: readonly string[];
+  /** The name of what it executes, also when the program has changed its title (`argv`). */
+  comm: string;
   env: Record<string, string>;
   cwd: string;
   readonly user: User;
@@ -82,8 +94,9 @@ export class Process {
     options: ProcessOptions,
   ) {
     this.pid = machine.table.add(this);
-    this.ppid = options.parent?.pid ?? 0;
+    this.parent = options.parent;
     this.argv = options.argv;
+    this.comm = baseName(options.argv[0] ?? '');
     this.env = { ...options.env };
     this.cwd = options.cwd;
     this.user = options.user;
@@ -99,6 +112,10 @@ export class Process {
   /** Aborted when the process was killed: its reason is Killed. */
   get signal(): AbortSignal {
     return this.controller.signal;
+  }
+
+  get ppid(): number {
+    return this.parent?.pid ?? 0;
   }
 
   get fs(): FileSystem {
@@ -123,6 +140,17 @@ export class Process {
 
   get stderr(): OpenFile {
     return this.file(2);
+  }
+
+  /** Only root has the container's capabilities. */
+  can(capability: Capability): boolean {
+    return this.user.uid === 0 && this.machine.capabilities.has(capability);
+  }
+
+  /** As execve(2) does: other arguments, and the name that goes with them. */
+  become(argv: readonly string[]): void {
+    this.argv = argv;
+    this.comm = baseName(argv[0] ?? '');
   }
 
   file(descriptor: number): OpenFile {
@@ -183,14 +211,14 @@ export class Process {
 
   /** A child of this process; files are inherited unless given. Its program is run by the caller. */
   fork(
-    changes: Partial<Pick<ProcessOptions, 'argv' | 'env' | 'cwd' | 'files' | 'background'>> = {},
+    changes: Partial<Pick<ProcessOptions, 'argv' | 'env' | 'cwd' | 'files' | 'background' | 'user'>> = {},
   ): Process {
     const inherited = changes.files ?? this.files;
     return new Process(this.machine, {
       argv: changes.argv ?? this.argv,
       env: changes.env ?? this.env,
       cwd: changes.cwd ?? this.cwd,
-      user: this.user,
+      user: changes.user ?? this.user,
       background: changes.background,
       files: new Map([...inherited].map(([fd, file]) => [fd, file.retain()])),
       parent: this,
@@ -217,7 +245,7 @@ export class Process {
   }
 
   private async crashed(error: unknown): Promise<number> {
-    const name = this.argv[0]?.split('/').pop() ?? 'program';
+    const name = this.comm;
     const message = error instanceof Error ? error.message : String(error);
     try {
       await this.complain(`${name}: ${message}\n`);
@@ -232,6 +260,8 @@ export class Process {
     for (const file of this.files.values()) file.release();
     this.files.clear();
     this.machine.table.remove(this);
+    this.machine.memory.release(this);
+    this.machine.cpu.release(this);
     if (!this.signal.aborted) this.controller.abort(new Killed('SIGKILL'));
     this.settle(code);
   }

@@ -31,10 +31,15 @@ export interface ExecEnvironment {
   fs: FileSystem;
   cwd: string;
   path?: string;
+  /** As execvp(3): what is found in $PATH but may not be executed is told apart; Go's LookPath passes over it. */
+  tellsDenied?: boolean;
 }
 
 /** The file that a command names: by path, or in $PATH. */
-export function lookPath(command: string, { fs, cwd, path = defaultPath }: ExecEnvironment): string {
+export function lookPath(
+  command: string,
+  { fs, cwd, path = defaultPath, tellsDenied }: ExecEnvironment,
+): string {
   if (command.includes('/')) {
     const file = posix.resolve(cwd, command);
     if (!fs.exists(file))
@@ -45,10 +50,13 @@ export function lookPath(command: string, { fs, cwd, path = defaultPath }: ExecE
       throw new ExecError('not executable', `exec: "${command}": permission denied`);
     return file;
   }
+  let denied = false;
   for (const dir of path.split(':')) {
     const file = posix.resolve(cwd, dir, command);
     if (fs.isExecutable(file)) return file;
+    if (tellsDenied && !denied) denied = fs.exists(file) && !fs.isDirectory(file);
   }
+  if (denied) throw new ExecError('not executable', `exec: "${command}": permission denied`);
   throw new ExecError('not found', `exec: "${command}": executable file not found in $PATH`);
 }
 
@@ -79,7 +87,7 @@ export const spawn = {
   /** As execve(2): the process goes on as another program. */
   async become(process: Process, argv: readonly string[]): Promise<number> {
     const resolved = await resolveProgram(argv, environmentOf(process));
-    process.argv = resolved.argv;
+    process.become(resolved.argv);
     return resolved.program(process);
   },
 
@@ -93,6 +101,7 @@ export const spawn = {
       fs: parent.fs,
       cwd: changes.cwd ?? parent.cwd,
       path: (changes.env ?? parent.env).PATH,
+      tellsDenied: true,
     });
     const child = parent.fork({ ...changes, argv: resolved.argv });
     void child.run(resolved.program);
@@ -101,5 +110,5 @@ export const spawn = {
 };
 
 function environmentOf(process: Process): ExecEnvironment {
-  return { fs: process.fs, cwd: process.cwd, path: process.env.PATH };
+  return { fs: process.fs, cwd: process.cwd, path: process.env.PATH, tellsDenied: true };
 }

@@ -14,6 +14,8 @@ export interface TtyOptions {
 export class Tty {
   width = 80;
   height = 24;
+  /** `stty -echo` switches it off. */
+  echoes = true;
   private line: number[] = [];
   private lines: (Buffer | undefined)[] = [];
   private waiting: ((line: Buffer | undefined) => void) | undefined;
@@ -115,7 +117,7 @@ export class Tty {
   }
 
   private echo(text: string | Buffer): void {
-    void this.options.output(withCarriageReturns(Buffer.from(text)));
+    if (this.echoes) void this.options.output(withCarriageReturns(Buffer.from(text)));
   }
 }
 

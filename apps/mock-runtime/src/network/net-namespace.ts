@@ -61,6 +61,8 @@ const anyAddress = '0.0.0.0';
 /** A network namespace: interfaces and open ports. The node's own one holds the node's addresses. */
 export class NetNamespace {
   readonly interfaces = new Map<string, NetInterface>();
+  /** Names of bridges that programs made inside it; they join nothing. */
+  readonly bridges = new Set<string>();
   private readonly acceptors = new Map<string, Acceptor>();
   private readonly receivers = new Map<string, Receiver>();
   private nextPort = firstEphemeralPort;
@@ -122,10 +124,12 @@ export class NetNamespace {
   }
 
   listeningPorts(): Address[] {
-    return [...this.acceptors.keys()].map((key) => {
-      const at = key.lastIndexOf(':');
-      return { host: key.slice(0, at), port: Number(key.slice(at + 1)) };
-    });
+    return [...this.acceptors.keys()].map(addressOfKey);
+  }
+
+  /** Ports of bound UDP sockets. */
+  receivingPorts(): Address[] {
+    return [...this.receivers.keys()].map(addressOfKey);
   }
 
   sourceFor(host: string): string {
@@ -142,4 +146,9 @@ export class NetNamespace {
     }
     throw new NetError('EADDRINUSE', 'bind');
   }
+}
+
+function addressOfKey(key: string): Address {
+  const at = key.lastIndexOf(':');
+  return { host: key.slice(0, at), port: Number(key.slice(at + 1)) };
 }

@@ -10,7 +10,7 @@ import { LoopJump, ReturnJump, ShellError, ShellState } from './state';
 export async function sh(process: Process): Promise<number> {
   const [command = 'sh', ...args] = process.argv;
   const dialect = command.endsWith('bash') ? 'bash' : 'sh';
-  const state = ShellState.of(process, posix.basename(command).replace(/^-/, ''), dialect);
+  const state = ShellState.of(process, command.replace(/^-/, ''), dialect);
   const shell = new Interpreter(process, state);
   const flags = args.filter((arg) => /^-[a-z]*c[a-z]*$/.test(arg));
   const rest = args.slice(applyOptions(shell, args));

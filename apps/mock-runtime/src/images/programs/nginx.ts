@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { posix } from 'node:path';
 import type { Address } from '@tinkernetes/vnet';
 import { NetError } from '@tinkernetes/vnet';
+import { passwdEntries } from '../../containers/users';
+import { FileError } from '../../files/file-error';
 import type { FileSystem } from '../../files/file-system';
 import type { Process } from '../../kernel/process';
 import { serveHttp } from './http-listener';
@@ -46,12 +48,38 @@ export async function nginx(process: Process): Promise<number> {
     await process.complain(`nginx: [emerg] bind() to 0.0.0.0:${port} failed (98: Address already in use)\n`);
     return 1;
   }
-  await process.untilSignal('SIGTERM', 'SIGQUIT', 'SIGINT');
+  const stopping = process.untilSignal('SIGTERM', 'SIGQUIT', 'SIGINT');
+  if (!(await fork(process))) return 1;
+  await stopping;
   return 0;
 }
 
+/** The master's title and pid file, and a worker, as other processes see them. The master does the work of both. */
+async function fork(process: Process): Promise<boolean> {
+  const { fs, pid, argv } = process;
+  const pidFile = /^\s*pid\s+([^\s;]+)\s*;/m.exec(mainConfig(fs))?.[1] ?? '/run/nginx.pid';
+  try {
+    fs.writeFile(pidFile, Buffer.from(`${pid}\n`));
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    await process.complain(`nginx: [emerg] open() "${pidFile}" failed (${error.message})\n`);
+    return false;
+  }
+  process.argv = [`nginx: master process ${argv.join(' ')}`];
+  const entry = passwdEntries(fs).find(({ name }) => name === 'nginx');
+  const user = entry ? { uid: entry.uid, gid: entry.gid, groups: [entry.gid] } : process.user;
+  const worker = process.fork({ argv: ['nginx: worker process'], user });
+  worker.comm = process.comm;
+  void worker.run(() => new Promise<number>(() => undefined));
+  process.signal.addEventListener('abort', () => worker.kill('SIGKILL'), { once: true });
+  return true;
+}
+
+const mainConfig = (fs: FileSystem): string =>
+  fs.exists('/etc/nginx/nginx.conf') ? fs.readFile('/etc/nginx/nginx.conf').toString() : '';
+
 function readServers(fs: FileSystem): NginxServer[] {
-  const main = fs.exists('/etc/nginx/nginx.conf') ? fs.readFile('/etc/nginx/nginx.conf').toString() : '';
+  const main = mainConfig(fs);
   const dir = '/etc/nginx/conf.d';
   const included = fs.isDirectory(dir)
     ? fs

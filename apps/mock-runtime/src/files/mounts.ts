@@ -1,0 +1,85 @@
+import { lstatSync } from 'node:fs';
+import { dirname, posix } from 'node:path';
+import { errorCode } from '../error-code';
+
+/** A directory or file of the machine seen in the container. */
+export interface Mount {
+  containerPath: string;
+  hostPath: string;
+  readonly: boolean;
+  /** Read-only with what is mounted below it; otherwise file systems mounted there can be written. */
+  recursiveReadOnly?: boolean;
+}
+
+export interface HostPlace {
+  kind: 'host';
+  /** In the container. */
+  path: string;
+  hostPath: string;
+  mount: Mount;
+}
+
+/** What is mounted into a container, and what of the machine a path means. */
+export class Mounts {
+  /** The longest path first: what is mounted inside another mount hides it. */
+  private readonly list: readonly Mount[];
+
+  constructor(mounts: readonly Mount[]) {
+    this.list = mounts
+      .map((m) => ({ ...m, containerPath: posix.normalize(m.containerPath).replace(/(.)\/$/, '$1') }))
+      .sort((a, b) => b.containerPath.length - a.containerPath.length);
+  }
+
+  all(): readonly Mount[] {
+    return this.list;
+  }
+
+  find(path: string): HostPlace | undefined {
+    for (const mount of this.list) {
+      const { containerPath } = mount;
+      if (!path.startsWith(containerPath)) continue;
+      if (path.length === containerPath.length || path[containerPath.length] === '/')
+        return { kind: 'host', path, hostPath: mount.hostPath + path.slice(containerPath.length), mount };
+    }
+    return undefined;
+  }
+
+  isMountPoint(path: string): boolean {
+    return this.list.some((m) => m.containerPath === path);
+  }
+
+  /** Mount points that lie directly in a directory. */
+  namesIn(path: string): string[] {
+    const prefix = path === '/' ? '/' : `${path}/`;
+    return this.list
+      .filter(
+        (m) => m.containerPath.startsWith(prefix) && !m.containerPath.slice(prefix.length).includes('/'),
+      )
+      .map((m) => m.containerPath.slice(prefix.length));
+  }
+}
+
+export function isWritable({ mount, hostPath }: HostPlace): boolean {
+  if (!mount.readonly) return true;
+  if (mount.recursiveReadOnly) return false;
+  return deviceOf(hostPath) !== deviceOf(mount.hostPath);
+}
+
+/** Of the file, or of the directory that it would be made in. */
+function deviceOf(path: string): number {
+  try {
+    return lstatSync(path).dev;
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT' || path === dirname(path)) throw error;
+    return deviceOf(dirname(path));
+  }
+}
+
+export function isHostFile(path: string): boolean {
+  try {
+    return lstatSync(path).isFile();
+  } catch (error) {
+    if (errorCode(error) !== undefined) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,44 @@
+import type { Clock } from '@tinkernetes/component-base';
+import type { Process } from './process';
+
+/** CPU time that a container's programs used: what they measured themselves, and what they say they keep busy. */
+export class Cpu {
+  private readonly busy = new Map<Process, number>();
+  private cores = 0;
+  private spentMs = 0;
+  private countedAt: number;
+
+  constructor(private readonly clock: Pick<Clock, 'monotonic'>) {
+    this.countedAt = clock.monotonic();
+  }
+
+  /** A piece of work has taken this long. */
+  spend(ms: number): void {
+    this.spentMs += ms;
+  }
+
+  /** From now on the process keeps this many cores busy. */
+  use(process: Process, cores: number): void {
+    this.count();
+    this.cores += cores - (this.busy.get(process) ?? 0);
+    this.busy.set(process, cores);
+  }
+
+  release(process: Process): void {
+    if (!this.busy.has(process)) return;
+    this.use(process, 0);
+    this.busy.delete(process);
+  }
+
+  /** Milliseconds since the container started. */
+  totalMs(): number {
+    this.count();
+    return this.spentMs;
+  }
+
+  private count(): void {
+    const now = this.clock.monotonic();
+    this.spentMs += this.cores * (now - this.countedAt);
+    this.countedAt = now;
+  }
+}
