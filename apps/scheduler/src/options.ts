@@ -7,6 +7,10 @@ export const flags = {
     help: 'Path to the kubeconfig file with credentials of system:kube-scheduler',
   },
   config: { type: 'string', help: 'Path to a KubeSchedulerConfiguration file' },
+  'policy-config-file': {
+    type: 'string',
+    help: 'Path to a Policy file (schedulers up to v1.22): predicates, priorities and extenders by name',
+  },
   'bind-address': {
     type: 'string',
     default: '127.0.0.1',
@@ -51,5 +55,7 @@ export function toOptions(values: FlagValues<typeof flags>): SchedulerOptions {
     throw new UsageError('--kubeconfig is needed: the file that `npm start` wrote will do');
   if (Boolean(values['tls-cert-file']) !== Boolean(values['tls-private-key-file']))
     throw new UsageError('--tls-cert-file and --tls-private-key-file belong together');
+  if (values.config && values['policy-config-file'])
+    throw new UsageError('--config and --policy-config-file exclude each other');
   return { kubeconfig: values.kubeconfig, configFile: values.config, flags: values };
 }

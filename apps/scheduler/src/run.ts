@@ -6,7 +6,10 @@ import { serveHealth, type Run, type RunContext } from '@tinkernetes/component-b
 import { runLeaderElection } from '@tinkernetes/controller';
 import { createSharedInformerFactory } from '@tinkernetes/informers';
 import { loadConfiguration } from './config/load-configuration';
+import { loadPolicy } from './config/policy';
 import { defaultConfiguration, type SchedulerConfiguration } from './config/types';
+import type { Extender } from './extenders/extender';
+import { createExtenders } from './extenders/http-extender';
 import type { SchedulerOptions } from './options';
 import { createScheduler } from './scheduler/create-scheduler';
 import { serveDebug } from './scheduler/debug-server';
@@ -15,14 +18,17 @@ import { flushSteps } from './scheduler/flush-steps';
 export const run: Run<SchedulerOptions> = async (options, context) => {
   const { flags } = options;
   const loaded = options.configFile ? await loadConfiguration(options.configFile) : undefined;
-  const configuration = loaded?.scheduler ?? defaultConfiguration;
+  const policyFile = flags['policy-config-file'];
+  const configuration =
+    loaded?.scheduler ?? (policyFile ? await loadPolicy(policyFile) : defaultConfiguration);
+  const extenders = await createExtenders(configuration.extenders);
   const config = await loadKubeconfig(options.kubeconfig, { userAgent: 'kube-scheduler' });
   const client = createClient({ ...config, traces: true }, { clock: context.clock });
   const stopFlushing = flushSteps(client, context);
   const health = await serveEndpoints(options, context);
   try {
     if (!(loaded?.leaderElect ?? flags['leader-elect'])) {
-      await schedule({ options, configuration, client, context, signal: context.signal });
+      await schedule({ options, configuration, extenders, client, context, signal: context.signal });
       return;
     }
     // A candidate that waits for its turn is as ready as it can be.
@@ -34,14 +40,14 @@ export const run: Run<SchedulerOptions> = async (options, context) => {
       logger: context.logger,
       signal: context.signal,
       lease: {
-        name: flags['leader-elect-resource-name'],
-        namespace: flags['leader-elect-resource-namespace'],
+        name: loaded?.leaseName ?? flags['leader-elect-resource-name'],
+        namespace: loaded?.leaseNamespace ?? flags['leader-elect-resource-namespace'],
       },
       identity: `${hostname()}_${context.random.uid()}`,
       leaseDurationMs: loaded?.leaseDurationMs ?? flags['leader-elect-lease-duration'],
       renewDeadlineMs: loaded?.renewDeadlineMs ?? flags['leader-elect-renew-deadline'],
       retryPeriodMs: loaded?.retryPeriodMs ?? flags['leader-elect-retry-period'],
-      lead: (signal) => schedule({ options, configuration, client, context, signal }),
+      lead: (signal) => schedule({ options, configuration, extenders, client, context, signal }),
     });
   } finally {
     await stopFlushing();
@@ -53,19 +59,28 @@ export const run: Run<SchedulerOptions> = async (options, context) => {
 interface ScheduleOptions {
   options: SchedulerOptions;
   configuration: SchedulerConfiguration;
+  extenders: readonly Extender[];
   client: Client;
   context: RunContext;
   signal: AbortSignal;
 }
 
 /** Schedules until the signal aborts; resolves when nothing is left running. */
-async function schedule({ options, configuration, client, context, signal }: ScheduleOptions): Promise<void> {
+async function schedule({
+  options,
+  configuration,
+  extenders,
+  client,
+  context,
+  signal,
+}: ScheduleOptions): Promise<void> {
   const { clock, random, logger } = context;
   // Each of many bindings under way listens to it.
   setMaxListeners(0, signal);
   const informers = createSharedInformerFactory({ client, clock, random, logger, signal });
   const { scheduler, queue, cache, attempts } = createScheduler({
     configuration,
+    extenders,
     client,
     informers,
     context,

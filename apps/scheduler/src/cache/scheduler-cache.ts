@@ -95,6 +95,16 @@ export class SchedulerCache {
     if (info.pods.length > 0) this.orphans.set(name, new Map(info.pods.map(({ pod }) => [uidOf(pod), pod])));
   }
 
+  /** The nodes as they are now, for reading at once. */
+  list(): IterableIterator<NodeInfo> {
+    return this.nodes.values();
+  }
+
+  /** What `snapshot` gave last: a scheduling cycle that waits for somebody sees no changes meanwhile. */
+  get lastSnapshot(): Snapshot {
+    return this.latest;
+  }
+
   snapshot(): Snapshot {
     if (!this.orderIsCurrent) {
       this.latest.rebuild(orderByZone([...this.nodes.values()].map(({ node }) => node)), this.nodes);

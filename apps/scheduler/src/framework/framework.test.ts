@@ -61,21 +61,19 @@ it('adds up normalized scores by weight', () => {
   });
 });
 
-it('lets the first PostFilter that helps decide, and joins what the others say', () => {
+it('lets the first PostFilter that helps decide, and joins what the others say', async () => {
   const says = (name: string, status: Status | undefined): Plugin => ({
     name,
     postFilter: () => ({ status, nominatedNode: status ? undefined : 'b' }),
   });
   const run = (...plugins: Plugin[]) =>
     withPlugins(...plugins).framework.postFilter(new CycleState(), pod, {} as never);
-  expect(run(says('X', unschedulable('no')), says('Y', undefined))).toEqual({
+  expect(await run(says('X', unschedulable('no')), says('Y', undefined))).toEqual({
     status: undefined,
     nominatedNode: 'b',
   });
-  expect(run(says('X', unschedulable('no')), says('Y', unschedulable('neither'))).status?.reasons).toEqual([
-    'no',
-    'neither',
-  ]);
+  const { status } = await run(says('X', unschedulable('no')), says('Y', unschedulable('neither')));
+  expect(status?.reasons).toEqual(['no', 'neither']);
 });
 
 it('undoes reservations in reverse order', () => {

@@ -153,11 +153,11 @@ export class Framework {
     }
   }
 
-  postFilter(state: CycleState, pod: Pod, diagnosis: Diagnosis): PostFilterResult {
+  async postFilter(state: CycleState, pod: Pod, diagnosis: Diagnosis): Promise<PostFilterResult> {
     let nominatedNode: string | undefined;
     const messages: string[] = [];
     for (const { plugin } of this.plugins.postFilter) {
-      const result = plugin.postFilter?.(state, pod, diagnosis);
+      const result = await plugin.postFilter?.(state, pod, diagnosis);
       if (!result) continue;
       nominatedNode = result.nominatedNode ?? nominatedNode;
       if (!result.status) return { status: undefined, nominatedNode };
@@ -236,8 +236,13 @@ export class Framework {
     return undefined;
   }
 
-  /** The first plugin that doesn't skip binds. */
+  /** An extender, or else the first plugin that doesn't skip, binds. */
   async bind(state: CycleState, pod: Pod, target: BindTarget): Promise<Status | undefined> {
+    try {
+      if (await this.handle.extenders.bind(pod, target.node, target.signal)) return undefined;
+    } catch (error) {
+      return failed(error);
+    }
     for (const { plugin } of this.plugins.bind) {
       const status = await plugin.bind?.(state, pod, target);
       if (status?.code !== 'Skip') return status && { ...status, plugin: plugin.name };

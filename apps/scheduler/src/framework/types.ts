@@ -6,6 +6,7 @@ import type { SharedInformerFactory } from '@tinkernetes/informers';
 import type { NodeInfo } from '../cache/node-info';
 import type { Snapshot } from '../cache/snapshot';
 import type { PodInfo } from '../cache/pod-info';
+import type { Extenders } from '../extenders/consult';
 import type { QueuedPod } from '../queue/queued-pod';
 import type { EventHint } from './cluster-event';
 import type { CycleState } from './cycle-state';
@@ -48,7 +49,11 @@ export interface Plugin {
   addPod?(state: CycleState, pod: Pod, change: { added: PodInfo; node: NodeInfo }): void;
   removePod?(state: CycleState, pod: Pod, change: { removed: PodInfo; node: NodeInfo }): void;
   filter?(state: CycleState, pod: Pod, node: NodeInfo): Status | undefined;
-  postFilter?(state: CycleState, pod: Pod, diagnosis: Diagnosis): PostFilterResult;
+  postFilter?(
+    state: CycleState,
+    pod: Pod,
+    diagnosis: Diagnosis,
+  ): PostFilterResult | Promise<PostFilterResult>;
   preScore?(state: CycleState, pod: Pod, nodes: readonly NodeInfo[]): Status | undefined;
   /** Any number; NormalizeScore brings it to 0…100. */
   score?(state: CycleState, pod: Pod, node: NodeInfo): number;
@@ -98,6 +103,8 @@ export interface Handle {
   readonly recorder: EventRecorder;
   readonly nominator: Nominator;
   readonly signal: AbortSignal;
+  readonly extenders: Extenders;
+  /** The cluster as the cycle that is under way sees it. */
   snapshot(): Snapshot;
   /** Runs all Filter plugins, with nominated Pods of equal or higher priority taken into account. */
   filterWithNominatedPods(state: CycleState, pod: Pod, node: NodeInfo): Status | undefined;

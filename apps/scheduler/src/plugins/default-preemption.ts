@@ -68,11 +68,16 @@ export const defaultPreemption: PluginFactory = {
         preempting.has(uidOf(pod))
           ? unresolvable('waiting for the preemption for this pod to be finished')
           : undefined,
-      postFilter(state, pod, diagnosis): PostFilterResult {
+      async postFilter(state, pod, diagnosis): Promise<PostFilterResult> {
         const ineligible = whyIneligible(handle, pod, diagnosis);
         if (ineligible) return { status: unschedulable(`preemption: ${ineligible}`) };
         const { candidates, statuses } = findCandidates(state, pod, diagnosis);
-        const best = pickCandidate(candidates);
+        const agreed = await handle.extenders.preempt(
+          pod,
+          candidates,
+          (node) => handle.snapshot().get(node)?.pods ?? [],
+        );
+        const best = pickCandidate(agreed);
         if (!best)
           return { status: unschedulable(`preemption: ${notHelpful(handle, statuses)}`), nominatedNode: '' };
         handle.logger.info(

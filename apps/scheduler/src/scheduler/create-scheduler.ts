@@ -6,6 +6,8 @@ import type { SharedInformerFactory } from '@tinkernetes/informers';
 import { SchedulerCache } from '../cache/scheduler-cache';
 import { createProfilePlugins } from '../config/profile-plugins';
 import type { ProfileConfiguration, SchedulerConfiguration } from '../config/types';
+import { Extenders } from '../extenders/consult';
+import type { Extender } from '../extenders/extender';
 import { Framework } from '../framework/framework';
 import type { Handle } from '../framework/types';
 import { PodNominator } from '../queue/nominator';
@@ -20,6 +22,7 @@ export interface CreateSchedulerOptions {
   client: Client;
   informers: SharedInformerFactory;
   context: Pick<RunContext, 'clock' | 'random' | 'logger' | 'metrics' | 'tracer'>;
+  extenders?: readonly Extender[];
   signal: AbortSignal;
 }
 
@@ -38,6 +41,7 @@ export function createScheduler(options: CreateSchedulerOptions): AssembledSched
   const { clock, random, logger, metrics, tracer } = options.context;
   const cache = new SchedulerCache();
   const nominator = new PodNominator();
+  const extenders = new Extenders(options.extenders ?? [], logger, signal);
   const schedulerMetrics = createSchedulerMetrics(metrics);
   const frameworks = new Map<string, Framework>();
   const recorders = new Map(
@@ -69,7 +73,8 @@ export function createScheduler(options: CreateSchedulerOptions): AssembledSched
       recorder,
       nominator,
       signal,
-      snapshot: () => cache.snapshot(),
+      extenders,
+      snapshot: () => cache.lastSnapshot,
       filterWithNominatedPods: (state, pod, node) => framework.filterWithNominatedPods(state, pod, node),
       addPodToState: (state, pod, change) => framework.addPodToState(state, pod, change),
       removePodFromState: (state, pod, change) => framework.removePodFromState(state, pod, change),
@@ -113,6 +118,7 @@ export function createScheduler(options: CreateSchedulerOptions): AssembledSched
     tracer,
     metrics: schedulerMetrics,
     attempts,
+    extenders,
     signal,
     percentageOfNodesToScore: (profile) => percentages.get(profile) ?? configuration.percentageOfNodesToScore,
   });

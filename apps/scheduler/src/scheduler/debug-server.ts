@@ -51,7 +51,7 @@ function lookUp({ attempts, queue, cache }: DebugSources, pathname: string): unk
     case 'queue':
       return queue.list();
     case 'cache':
-      return cache.snapshot().nodes.map((node) => ({
+      return [...cache.list()].map((node) => ({
         node: node.name,
         pods: node.pods.length,
         requested: { cpu: `${node.requested.milliCpu}m`, memory: node.requested.memory },

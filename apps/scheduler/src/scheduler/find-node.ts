@@ -2,6 +2,7 @@ import type { Pod } from '@tinkernetes/api';
 import type { Random } from '@tinkernetes/component-base';
 import type { NodeInfo } from '../cache/node-info';
 import type { Snapshot } from '../cache/snapshot';
+import type { Extenders } from '../extenders/consult';
 import type { CycleState } from '../framework/cycle-state';
 import type { Framework, PreFilterOutcome, ScoreTable } from '../framework/framework';
 import { unresolvable, unschedulable } from '../framework/status';
@@ -49,40 +50,77 @@ export const newDiagnosis = (): Diagnosis => ({
 
 /** One Pod's search for a node: filter, then score. Throws when a plugin fails. */
 export function findNode(state: CycleState, pod: Pod, options: FindNodeOptions): Placement {
-  const { framework, snapshot } = options;
-  const diagnosis = newDiagnosis();
-  const preFiltered = framework.preFilter(state, pod, snapshot);
-  if (preFiltered.kind === 'refused') {
-    const { status } = preFiltered;
-    if (status.code === 'Error') throw new Error(status.reasons.join(', '));
-    diagnosis.preFilterMessage = status.reasons.join(', ');
-    for (const { name } of snapshot.nodes) diagnosis.statuses.set(name, status);
-    note(diagnosis, status.plugin, status.code === 'Pending');
-    return { kind: 'unschedulable', diagnosis };
-  }
-  const feasible = feasibleNodes(state, pod, { ...options, diagnosis, preFiltered });
-  options.onFiltered?.(feasible.length);
-  const evaluated = feasible.length + diagnosis.statuses.size;
-  const [first] = feasible;
-  if (!first) return { kind: 'unschedulable', diagnosis };
-  if (feasible.length === 1)
-    return { kind: 'found', node: first.name, evaluated, feasible: 1, scores: undefined, diagnosis };
+  const search = startSearch(state, pod, options);
+  if ('kind' in search) return search;
+  const nominated = nominatedNode(state, pod, options);
+  const feasible = nominated ? [nominated] : passingNodes(state, pod, search);
+  const chosen = settle(search, feasible);
+  if (chosen) return chosen;
+  const scores = options.framework.score(state, pod, feasible);
+  return found(search, feasible, { node: selectNode(scores, options.random), scores });
+}
+
+/** The same, with services outside of the scheduler asked, too. Throws also when one of them fails. */
+export async function findNodeWithExtenders(
+  state: CycleState,
+  pod: Pod,
+  options: FindNodeOptions & { extenders: Extenders },
+): Promise<Placement> {
+  const { extenders, framework, random } = options;
+  const search = startSearch(state, pod, options);
+  if ('kind' in search) return search;
+  const nominated = nominatedNode(state, pod, options);
+  let feasible = nominated ? await extenders.filter(pod, [nominated], search.diagnosis) : [];
+  if (feasible.length === 0)
+    feasible = await extenders.filter(pod, passingNodes(state, pod, search), search.diagnosis);
+  const chosen = settle(search, feasible);
+  if (chosen) return chosen;
   const scores = framework.score(state, pod, feasible);
-  const node = selectNode(scores, options.random);
-  return { kind: 'found', node, evaluated, feasible: feasible.length, scores, diagnosis };
+  await extenders.score(pod, feasible, scores);
+  return found(search, feasible, { node: selectNode(scores, random), scores });
 }
 
 type NarrowedNodes = Extract<PreFilterOutcome, { kind: 'nodes' }>;
+type Search = FindNodeOptions & { diagnosis: Diagnosis; preFiltered: NarrowedNodes };
 
-function feasibleNodes(
-  state: CycleState,
-  pod: Pod,
-  options: FindNodeOptions & { diagnosis: Diagnosis; preFiltered: NarrowedNodes },
-): NodeInfo[] {
+/** Asks PreFilter, which may end the search. */
+function startSearch(state: CycleState, pod: Pod, options: FindNodeOptions): Search | Placement {
+  const { framework, snapshot } = options;
+  const diagnosis = newDiagnosis();
+  const preFiltered = framework.preFilter(state, pod, snapshot);
+  if (preFiltered.kind === 'nodes') return { ...options, diagnosis, preFiltered };
+  const { status } = preFiltered;
+  if (status.code === 'Error') throw new Error(status.reasons.join(', '));
+  diagnosis.preFilterMessage = status.reasons.join(', ');
+  for (const { name } of snapshot.nodes) diagnosis.statuses.set(name, status);
+  note(diagnosis, status.plugin, status.code === 'Pending');
+  return { kind: 'unschedulable', diagnosis };
+}
+
+/** A choice that needs no scores; undefined: there are several nodes. */
+function settle(search: Search, feasible: readonly NodeInfo[]): Placement | undefined {
+  search.onFiltered?.(feasible.length);
+  const [first] = feasible;
+  if (!first) return { kind: 'unschedulable', diagnosis: search.diagnosis };
+  return feasible.length === 1 ? found(search, feasible, { node: first.name, scores: undefined }) : undefined;
+}
+
+const found = (
+  { diagnosis }: Search,
+  feasible: readonly NodeInfo[],
+  choice: { node: string; scores: ScoreTable | undefined },
+): Placement => ({
+  kind: 'found',
+  ...choice,
+  evaluated: feasible.length + diagnosis.statuses.size,
+  feasible: feasible.length,
+  diagnosis,
+});
+
+/** Nodes that pass all filters: as many as are enough. */
+function passingNodes(state: CycleState, pod: Pod, options: Search): NodeInfo[] {
   const { framework, snapshot, diagnosis, startIndex } = options;
   const { nodes: only, narrowedBy } = options.preFiltered;
-  const nominated = nominatedNode(state, pod, options);
-  if (nominated) return [nominated];
   const nodes = only ? snapshot.nodes.filter(({ name }) => only.has(name)) : snapshot.nodes;
   if (only) {
     const excluded = unresolvable(`node(s) didn't satisfy plugin(s) [${narrowedBy.join(' ')}]`);
@@ -109,11 +147,7 @@ function feasibleNodes(
 }
 
 /** A node that preemption has made room on is tried before all others. */
-function nominatedNode(
-  state: CycleState,
-  pod: Pod,
-  options: FindNodeOptions & { diagnosis: Diagnosis },
-): NodeInfo | undefined {
+function nominatedNode(state: CycleState, pod: Pod, options: FindNodeOptions): NodeInfo | undefined {
   const name = pod.status?.nominatedNodeName;
   const node = name ? options.snapshot.get(name) : undefined;
   if (!node) return undefined;

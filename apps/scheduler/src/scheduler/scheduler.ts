@@ -6,6 +6,8 @@ import type { EventRecorder } from '@tinkernetes/controller';
 import type { Lister } from '@tinkernetes/informers';
 import { podKey, uidOf } from '../cache/pod-info';
 import type { SchedulerCache } from '../cache/scheduler-cache';
+import type { Snapshot } from '../cache/snapshot';
+import type { Extenders } from '../extenders/consult';
 import type { EventHint } from '../framework/cluster-event';
 import { CycleState } from '../framework/cycle-state';
 import { fitMessage } from '../framework/fit-error';
@@ -15,7 +17,7 @@ import type { Diagnosis, Nominator } from '../framework/types';
 import type { QueuedPod } from '../queue/queued-pod';
 import type { SchedulingQueue } from '../queue/scheduling-queue';
 import { explainScores, type Attempts } from './attempts';
-import { findNode, newDiagnosis, type Placement } from './find-node';
+import { findNode, findNodeWithExtenders, newDiagnosis, type Placement } from './find-node';
 import type { SchedulerMetrics } from './metrics';
 import { patchUnscheduled } from './pod-status';
 
@@ -35,6 +37,7 @@ export interface SchedulerDeps {
   tracer: StepTracer;
   metrics: SchedulerMetrics;
   attempts: Attempts;
+  extenders: Extenders;
   signal: AbortSignal;
   percentageOfNodesToScore(profile: string): number;
 }
@@ -71,7 +74,7 @@ export class Scheduler {
     for (;;) {
       const queued = await this.deps.queue.pop();
       if (!queued) break;
-      this.scheduleOne(queued);
+      await this.scheduleOne(queued);
       if (this.deps.clock.monotonic() - yieldedAt > maxBlockMs) {
         await new Promise<void>((resolve) => setImmediate(resolve));
         yieldedAt = this.deps.clock.monotonic();
@@ -80,7 +83,8 @@ export class Scheduler {
     await Promise.all(this.binding);
   }
 
-  private scheduleOne(queued: QueuedPod): void {
+  /** One at a time: the next Pod's turn comes when this one has a node, or none. */
+  private async scheduleOne(queued: QueuedPod): Promise<void> {
     const { pod } = queued;
     const framework = this.deps.frameworks.get(pod.spec?.schedulerName ?? '');
     if (!framework || this.isSettled(pod)) {
@@ -95,7 +99,7 @@ export class Scheduler {
       startedAt: this.deps.clock.monotonic(),
     };
     this.recordQueueStep(cycle);
-    const placement = this.place(cycle);
+    const placement = await this.place(cycle);
     if ('status' in placement) {
       this.fail(cycle, placement);
       return;
@@ -112,7 +116,7 @@ export class Scheduler {
   }
 
   /** Finds a node and reserves it. */
-  private place(cycle: Cycle): { node: string; assumed: Pod } | Failure {
+  private async place(cycle: Cycle): Promise<{ node: string; assumed: Pod } | Failure> {
     const { pod, framework, state } = cycle;
     const snapshot = this.deps.cache.snapshot();
     if (snapshot.nodes.length === 0)
@@ -123,12 +127,12 @@ export class Scheduler {
       };
     let placement: Placement;
     try {
-      placement = this.search(cycle);
+      placement = await this.search(cycle, snapshot);
+      if (placement.kind === 'unschedulable') return await this.postFilter(cycle, placement.diagnosis);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       return { status: { code: 'Error', reasons: [reason] }, diagnosis: undefined, nominatedNode: '' };
     }
-    if (placement.kind === 'unschedulable') return this.postFilter(cycle, placement.diagnosis);
     const { node } = placement;
     this.explain(cycle, { placement });
     const assumed: Pod = { ...pod, spec: { ...(pod.spec as NonNullable<Pod['spec']>), nodeName: node } };
@@ -140,25 +144,28 @@ export class Scheduler {
     return { status: refusal, diagnosis: this.diagnosisOf(node, refusal), nominatedNode: '' };
   }
 
-  private search({ pod, framework, state, queued }: Cycle): Placement {
-    const { clock, tracer, client, random, cache, metrics } = this.deps;
+  private async search({ pod, framework, state, queued }: Cycle, snapshot: Snapshot): Promise<Placement> {
+    const { clock, tracer, client, random, metrics, extenders } = this.deps;
     const parent = client.traceOf(pod);
     const object = stepObject(pod);
     const filterStart = clock.now();
     let scoreStart = filterStart;
     let feasible = 0;
     const startedAt = clock.monotonic();
-    const placement = findNode(state, pod, {
+    const options = {
       framework,
-      snapshot: cache.snapshot(),
+      snapshot,
       random,
       percentageOfNodesToScore: this.deps.percentageOfNodesToScore(framework.profile),
       startIndex: this.startIndex,
-      onFiltered: (count) => {
+      onFiltered: (count: number) => {
         feasible = count;
         scoreStart = clock.now();
       },
-    });
+    };
+    const placement = extenders.concern(pod)
+      ? await findNodeWithExtenders(state, pod, { ...options, extenders })
+      : findNode(state, pod, options);
     metrics.algorithmDuration.observe((clock.monotonic() - startedAt) / 1000);
     if (!parent) return placement;
     const { statuses } = placement.diagnosis;
@@ -186,8 +193,8 @@ export class Scheduler {
     return placement;
   }
 
-  private postFilter({ framework, state, pod }: Cycle, diagnosis: Diagnosis): Failure {
-    const { status, nominatedNode } = framework.postFilter(state, pod, diagnosis);
+  private async postFilter({ framework, state, pod }: Cycle, diagnosis: Diagnosis): Promise<Failure> {
+    const { status, nominatedNode } = await framework.postFilter(state, pod, diagnosis);
     diagnosis.postFilterMessage = status ? messageOf(status) : undefined;
     return { status: unschedulable(), diagnosis, nominatedNode };
   }

@@ -5,10 +5,17 @@ import { SchedulerCache } from '../cache/scheduler-cache';
 import { createProfilePlugins } from '../config/profile-plugins';
 import { CycleState } from '../framework/cycle-state';
 import { fitMessage } from '../framework/fit-error';
+import { Extenders } from '../extenders/consult';
+import type { Extender } from '../extenders/extender';
 import { Framework } from '../framework/framework';
 import type { Handle, PluginFactory } from '../framework/types';
 import { PodNominator } from '../queue/nominator';
-import { findNode, type Placement } from '../scheduler/find-node';
+import {
+  findNode,
+  findNodeWithExtenders,
+  type FindNodeOptions,
+  type Placement,
+} from '../scheduler/find-node';
 import { listedInformers } from './listed-informers';
 
 export interface TestClusterOptions {
@@ -19,6 +26,7 @@ export interface TestClusterOptions {
   objects?: readonly KubeObject[];
   pluginConfig?: Record<string, Record<string, unknown>>;
   percentageOfNodesToScore?: number;
+  extenders?: readonly Extender[];
   registry?: readonly { factory: PluginFactory; weight: number }[];
 }
 
@@ -28,8 +36,10 @@ export class TestCluster {
   readonly nominator = new PodNominator();
   readonly clock = new VirtualClock();
   readonly framework: Framework;
+  readonly handle: Handle;
   private readonly startIndex = { value: 0 };
   private readonly random = new SeededRandom(3);
+  private readonly signal = new AbortController().signal;
 
   constructor(private readonly options: TestClusterOptions) {
     for (const node of options.nodes) this.cache.putNode(node);
@@ -39,7 +49,7 @@ export class TestCluster {
       plugins: {},
       pluginConfig: new Map(Object.entries(options.pluginConfig ?? {})),
     };
-    const handle: Handle = {
+    this.handle = {
       profile: profile.schedulerName,
       // Nothing that these tests do talks to a server.
       client: {} as Client,
@@ -49,8 +59,9 @@ export class TestCluster {
       logger: silentLogger,
       recorder: { event: () => undefined, flush: async () => undefined },
       nominator: this.nominator,
-      signal: new AbortController().signal,
-      snapshot: () => this.cache.snapshot(),
+      signal: this.signal,
+      extenders: new Extenders(options.extenders ?? [], silentLogger, this.signal),
+      snapshot: () => this.cache.lastSnapshot,
       filterWithNominatedPods: (state, pod, node) => this.framework.filterWithNominatedPods(state, pod, node),
       addPodToState: (state, pod, change) => this.framework.addPodToState(state, pod, change),
       removePodFromState: (state, pod, change) => this.framework.removePodFromState(state, pod, change),
@@ -59,19 +70,29 @@ export class TestCluster {
     };
     this.framework = new Framework(
       profile.schedulerName,
-      createProfilePlugins(profile, handle, options.registry),
-      handle,
+      createProfilePlugins(profile, this.handle, options.registry),
+      this.handle,
     );
   }
 
   place(pod: Pod): Placement {
-    return findNode(new CycleState(), pod, {
+    return findNode(new CycleState(), pod, this.searchOptions());
+  }
+
+  /** The same, with the extenders asked. */
+  placeWithExtenders(pod: Pod): Promise<Placement> {
+    const { extenders } = this.handle;
+    return findNodeWithExtenders(new CycleState(), pod, { ...this.searchOptions(), extenders });
+  }
+
+  private searchOptions(): FindNodeOptions {
+    return {
       framework: this.framework,
       snapshot: this.cache.snapshot(),
       random: this.random,
       percentageOfNodesToScore: this.options.percentageOfNodesToScore ?? 100,
       startIndex: this.startIndex,
-    });
+    };
   }
 
   /** Places the Pod and counts it there; undefined: it fits nowhere. */

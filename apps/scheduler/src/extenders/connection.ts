@@ -1,0 +1,58 @@
+import type { IncomingMessage, RequestOptions } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+export interface TlsMaterial {
+  insecure: boolean;
+  serverName: string | undefined;
+  /** PEM. */
+  cert: string | undefined;
+  key: string | undefined;
+  ca: string | undefined;
+}
+export interface ConnectionOptions {
+  urlPrefix: string;
+  timeoutMs: number;
+  tls: TlsMaterial | undefined;
+}
+
+/** Posts JSON to an extender over connections that are kept. */
+export class ExtenderConnection {
+  private agent: RequestOptions['agent'];
+
+  constructor(private readonly options: ConnectionOptions) {}
+
+  /** Throws when there is no answer in time, or none with status 200 and a JSON body. */
+  async call<T>(verb: string, body: object, signal: AbortSignal): Promise<T> {
+    const url = `${this.options.urlPrefix.replace(/\/+$/, '')}/${verb}`;
+    const response = await this.post(url, JSON.stringify(body), signal);
+    const answer = await text(response);
+    if (response.statusCode !== 200)
+      throw new Error(`failed ${verb} with extender at URL ${url}, code ${response.statusCode}`);
+    return JSON.parse(answer) as T;
+  }
+
+  private async post(url: string, body: string, signal: AbortSignal): Promise<IncomingMessage> {
+    const { request, Agent } = url.startsWith('https:')
+      ? await import('node:https')
+      : await import('node:http');
+    const { tls, timeoutMs } = this.options;
+    this.agent ??= new Agent({
+      keepAlive: true,
+      ...(tls && {
+        rejectUnauthorized: !tls.insecure,
+        servername: tls.serverName,
+        cert: tls.cert,
+        key: tls.key,
+        ca: tls.ca,
+      }),
+    });
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
+    return new Promise((resolve, reject) => {
+      const sent = request(url, { method: 'POST', agent: this.agent, headers, signal, timeout: timeoutMs });
+      sent.once('timeout', () => sent.destroy(new Error(`Post "${url}": no answer within ${timeoutMs} ms`)));
+      sent.once('error', reject);
+      sent.once('response', resolve);
+      sent.end(body);
+    });
+  }
+}
