@@ -30,7 +30,7 @@ import {
 import type { ControllerDefinition } from './manager/context';
 import { controllers } from './manager/controllers';
 import { selectControllers } from './manager/select-controllers';
-import { createServiceAccountClient } from './manager/service-account-client';
+import { createServiceAccountClients } from './manager/service-account-client';
 import type { ControllerManagerOptions } from './options';
 
 export const run: Run<ControllerManagerOptions> = async (options, context) => {
@@ -136,20 +136,13 @@ async function runControllers({
   setMaxListeners(0, signal);
   const informers = createSharedInformerFactory({ client, clock, random, logger, signal });
   const queues = await createQueues(options, context);
-  /** By ServiceAccount: several controllers may share one, as upstream's do. */
-  const owned = new Map<string, Client>();
-  const clientFor = (account: string): Client => {
-    if (!options.flags['use-service-account-credentials']) return client;
-    const known = owned.get(account);
-    const own =
-      known ?? createServiceAccountClient({ manager: client, config, serviceAccount: account, clock });
-    owned.set(account, own);
-    return own;
-  };
+  const accounts = options.flags['use-service-account-credentials']
+    ? createServiceAccountClients({ manager: client, config, clock })
+    : undefined;
   const recorders: EventRecorder[] = [];
   const running = chosen.flatMap((definition) => {
     const account = definition.serviceAccount ?? definition.name;
-    const own = clientFor(account);
+    const own = accounts?.for(account) ?? client;
     const recorder = createEventRecorder({ client: own, component: account, clock, logger, signal });
     recorders.push(recorder);
     const caches = recordInformers(informers);
@@ -182,5 +175,5 @@ async function runControllers({
   logger.info({ controllers: chosen.length }, 'all caches are filled');
   await ended;
   await Promise.all([informers.stopped(), queues.close()]);
-  for (const own of owned.values()) own.close();
+  accounts?.close();
 }

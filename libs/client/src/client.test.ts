@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Pods, type Pod } from '@tinkernetes/api';
 import { isConflict, isExpired, StatusError } from '@tinkernetes/apimachinery';
-import { VirtualClock } from '@tinkernetes/component-base/testing';
+import { eventually, VirtualClock } from '@tinkernetes/component-base/testing';
 import { createClient } from './client';
 import type { Client, ClientConfig } from './types';
 
@@ -267,5 +267,23 @@ describe('createClient', () => {
   it('answers any path as text', async () => {
     handler = (_seen, response) => response.end('ok');
     expect(await client.requestText({ method: 'GET', path: '/healthz' })).toBe('ok');
+  });
+
+  it('opens no more than 32 connections for a burst, and still watches beside it', async () => {
+    const waiting: ServerResponse[] = [];
+    handler = ({ url }, response) => {
+      if (url.includes('watch=')) response.writeHead(200).write('');
+      else waiting.push(response);
+    };
+    const gets = Array.from({ length: 40 }, (_, i) => client.for(Pods).get(`p-${i}`, { namespace: 'a' }));
+    const stop = new AbortController();
+    await eventually(() => expect(waiting).toHaveLength(32));
+    const watching = client.for(Pods).watch({ signal: stop.signal })[Symbol.asyncIterator]().next();
+    await eventually(() => expect(requests.some(({ url }) => url.includes('watch='))).toBe(true));
+    handler = (_, response) => void response.end('{"metadata":{"name":"x"}}');
+    for (const response of waiting) response.end('{"metadata":{"name":"x"}}');
+    await expect(Promise.all(gets)).resolves.toHaveLength(40);
+    stop.abort(new Error('test is over'));
+    expect((await watching).done).toBe(true);
   });
 });

@@ -2,16 +2,21 @@ import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
 import { realClock, type Clock } from '@tinkernetes/component-base';
 import { callJson, createResourceClient, toRequest } from './resource-client';
 import { TraceContexts } from './trace-contexts';
-import { createTransport, readText } from './transport';
+import { createTransport, readText, type ConnectionPool } from './transport';
 import type { Client, ClientConfig } from './types';
 
 export interface ClientDeps {
   clock?: Clock;
+  /** Shared with other clients of the same server and TLS identity; who made it closes it. */
+  connections?: ConnectionPool;
 }
 
 /** A client for one API server. Makes no connection before the first call. */
-export function createClient(config: ClientConfig, { clock = realClock }: ClientDeps = {}): Client {
-  const transport = createTransport(config, clock);
+export function createClient(
+  config: ClientConfig,
+  { clock = realClock, connections }: ClientDeps = {},
+): Client {
+  const transport = createTransport(config, { clock, connections });
   const traces = new TraceContexts();
   return {
     server: config.server,

@@ -97,7 +97,7 @@ export function createResourceClient<T extends KubeObject>(
       const path = pathOf({ namespace: options.namespace }, watchQuery(options));
       if (signal?.aborted) return;
       const response = await transport
-        .open(toRequest({ ...options, method: 'GET', path }))
+        .open({ ...toRequest({ ...options, method: 'GET', path }), isStream: true })
         .catch((error: unknown) => {
           if (signal?.aborted) return undefined;
           throw error;

@@ -13,37 +13,71 @@ export interface TransportRequest {
   headers?: Record<string, string>;
   body?: string;
   signal?: AbortSignal;
+  /** A watch: has a connection of its own, for as long as it lasts. */
+  isStream?: boolean;
 }
 
-/** One API server over HTTP/1.1 with connections kept alive; a watch occupies one of them. */
+/** One API server over HTTP/1.1 with connections kept alive. */
 export interface Transport {
   /** An answer with a 2xx code, its body unread. Rejects with StatusError for other codes. */
   open(request: TransportRequest): Promise<http.IncomingMessage>;
   close(): void;
 }
 
+/**
+ * Requests beyond so many wait for a connection that is free: a burst of hundreds, a Deployment that grows, say, would
+ * otherwise pay for hundreds of TLS handshakes on both sides.
+ */
+const maxConnections = 32;
+
 /** A server that asks for patience (429 or 5xx with Retry-After) is asked again as often as client-go does. */
 const maxRetries = 10;
 const tokenFileMaxAgeMs = 60_000;
 
-export function createTransport(config: ClientConfig, clock: Clock): Transport {
+/** Connections to one server with one TLS identity; clients whose tokens differ may share them. */
+export interface ConnectionPool {
+  readonly requests: http.Agent;
+  readonly streams: http.Agent;
+  close(): void;
+}
+
+export function createConnectionPool(config: ClientConfig): ConnectionPool {
+  const pool = { keepAlive: true, noDelay: true };
+  const requests = { ...pool, maxSockets: maxConnections, maxFreeSockets: maxConnections };
+  if (new URL(config.server).protocol !== 'https:')
+    return poolOf(new http.Agent(requests), new http.Agent(pool));
+  const tls = { secureContext: secureContextOf(config), rejectUnauthorized: !config.insecureSkipTLSVerify };
+  return poolOf(new https.Agent({ ...requests, ...tls }), new https.Agent({ ...pool, ...tls }));
+}
+
+function poolOf(requests: http.Agent, streams: http.Agent): ConnectionPool {
+  return {
+    requests,
+    streams,
+    close() {
+      requests.destroy();
+      streams.destroy();
+    },
+  };
+}
+
+export interface TransportDeps {
+  clock: Clock;
+  /** Default: one of its own, which ends with the transport. */
+  connections?: ConnectionPool;
+}
+
+export function createTransport(config: ClientConfig, { clock, connections }: TransportDeps): Transport {
   const server = new URL(config.server);
   const basePath = server.pathname.replace(/\/$/, '');
   const secure = server.protocol === 'https:';
-  const pool = { keepAlive: true, maxSockets: Infinity, maxFreeSockets: 256, noDelay: true };
-  const agent = secure
-    ? new https.Agent({
-        ...pool,
-        secureContext: secureContextOf(config),
-        rejectUnauthorized: !config.insecureSkipTLSVerify,
-      })
-    : new http.Agent(pool);
+  const pool = connections ?? createConnectionPool(config);
   const bearer = bearerToken(config, clock);
 
   const send = async (request: TransportRequest): Promise<http.IncomingMessage> => {
     const token = await bearer();
     return roundTrip(secure ? https : http, request, {
-      agent,
+      agent: request.isStream ? pool.streams : pool.requests,
       host: server.hostname.replace(/^\[|\]$/g, ''),
       port: server.port || (secure ? 443 : 80),
       method: request.method,
@@ -76,7 +110,7 @@ export function createTransport(config: ClientConfig, clock: Clock): Transport {
         await clock.sleep(waitMs, request.signal);
       }
     },
-    close: () => agent.destroy(),
+    close: () => (connections ? undefined : pool.close()),
   };
 }
 

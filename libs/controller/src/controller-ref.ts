@@ -41,10 +41,14 @@ export interface ClaimOptions<C extends KubeObject, O extends KubeObject> {
 export async function claimChildren<C extends KubeObject, O extends KubeObject>(
   options: ClaimOptions<C, O>,
 ): Promise<C[]> {
+  const { owner, matches } = options;
+  const isSettled = (child: C) => controllerOf(child)?.uid === owner.metadata.uid && matches(child);
+  // Nearly always there is nothing to adopt or to release: no promise for each of hundreds of children then.
+  if (options.candidates.every(isSettled)) return [...options.candidates];
   const claimed: C[] = [];
   const mayAdopt = onceAsync(() => assertMayAdopt(options));
   for (const child of options.candidates) {
-    const kept = await claim(child, options, mayAdopt);
+    const kept = isSettled(child) ? child : await claim(child, options, mayAdopt);
     if (kept) claimed.push(kept);
   }
   return claimed;
@@ -59,7 +63,6 @@ async function claim<C extends KubeObject, O extends KubeObject>(
   const controller = controllerOf(child);
   if (controller) {
     if (controller.uid !== owner.metadata.uid) return undefined;
-    if (matches(child)) return child;
     if (!owner.metadata.deletionTimestamp) await release(child, options);
     return undefined;
   }

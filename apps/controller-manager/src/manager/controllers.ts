@@ -14,6 +14,7 @@ import { startEndpointSliceMirroringController } from '../controllers/mirroring/
 import { startNamespaceController } from '../controllers/namespace/namespace-controller';
 import { startNodeIpamController } from '../controllers/nodeipam/node-ipam-controller';
 import { startNodeLifecycleController } from '../controllers/nodelifecycle/node-lifecycle-controller';
+import { startHorizontalPodAutoscalerController } from '../controllers/podautoscaler/horizontal-controller';
 import { startPodGcController } from '../controllers/podgc/pod-gc-controller';
 import { startReplicaSetController } from '../controllers/replicaset/replica-set-controller';
 import { startReplicationController } from '../controllers/replicationcontroller/replication-controller';
@@ -178,6 +179,7 @@ export const controllers: readonly ControllerDefinition[] = [
     serviceAccount: 'horizontal-pod-autoscaler',
     watches: ['horizontalpodautoscalers', 'pods'],
     writes: ['scale subresources', 'horizontalpodautoscalers/status'],
+    start: startHorizontalPodAutoscalerController,
   },
   {
     name: 'disruption-controller',

@@ -3,37 +3,43 @@ import { createClient, type Client } from '@tinkernetes/client';
 import { realClock } from '@tinkernetes/component-base';
 import { VirtualClock } from '@tinkernetes/component-base/testing';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
-import { createServiceAccountClient } from './service-account-client';
+import { createServiceAccountClients, type ServiceAccountClients } from './service-account-client';
 
-describe('createServiceAccountClient', () => {
+describe('createServiceAccountClients', () => {
   let api: TestApiServer;
   let manager: Client;
+  let clients: ServiceAccountClients;
   let client: Client;
   const clock = new VirtualClock(realClock.now());
 
   beforeAll(async () => {
     api = await startApiServer({ flags: ['--authorization-mode=AlwaysAllow'] });
     manager = createClient(api.adminConfig);
-    client = createServiceAccountClient({
-      manager,
-      config: api.adminConfig,
-      serviceAccount: 'job-controller',
-      clock,
-    });
+    clients = createServiceAccountClients({ manager, config: api.adminConfig, clock });
+    client = clients.for('job-controller');
   });
   afterAll(async () => {
-    client.close();
+    clients.close();
     manager.close();
     await api.stop();
   });
 
-  it("acts as the controller's own account, which it makes where there is none", async () => {
-    const review = await client.request<{ status: { userInfo: { username: string } } }>({
+  const whoIs = async (asking: Client) => {
+    const review = await asking.request<{ status: { userInfo: { username: string } } }>({
       method: 'POST',
       path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
       body: { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
     });
-    expect(review.status.userInfo.username).toBe('system:serviceaccount:kube-system:job-controller');
+    return review.status.userInfo.username;
+  };
+
+  it("acts as each controller's own account, which it makes where there is none", async () => {
+    const names = await Promise.all([client, clients.for('cronjob-controller')].map(whoIs));
+    expect(names).toEqual([
+      'system:serviceaccount:kube-system:job-controller',
+      'system:serviceaccount:kube-system:cronjob-controller',
+    ]);
+    expect(clients.for('job-controller')).toBe(client);
   });
 
   it('breaks nothing off when its token is renewed', async () => {

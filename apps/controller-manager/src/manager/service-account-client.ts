@@ -1,34 +1,65 @@
 import { ServiceAccounts, type TokenRequest } from '@tinkernetes/api';
 import { isAlreadyExists, isNotFound } from '@tinkernetes/apimachinery';
-import { createClient, type Client, type ClientConfig } from '@tinkernetes/client';
+import {
+  createClient,
+  createConnectionPool,
+  type Client,
+  type ClientConfig,
+  type ConnectionPool,
+} from '@tinkernetes/client';
 import type { Clock } from '@tinkernetes/component-base';
 
 const namespace = 'kube-system';
 /** Of its life, after which a new token is asked for. */
 const renewAt = 0.9;
 
-export interface ServiceAccountClientOptions {
+export interface ServiceAccountClientsOptions {
   /** The manager's own identity, which may request tokens. */
   manager: Client;
   config: ClientConfig;
-  serviceAccount: string;
   clock: Clock;
 }
 
+export interface ServiceAccountClients {
+  /** A client with the identity `system:serviceaccount:kube-system:NAME`. */
+  for(serviceAccount: string): Client;
+  close(): void;
+}
+
 /**
- * A client with the identity `system:serviceaccount:kube-system:NAME`. The token is requested at the first call: most
- * controllers write nothing while a cluster starts. Source: k8s.io/controller-manager/pkg/clientbuilder.
+ * Clients with identities of their own over connections that they share: only their tokens differ. A token is requested
+ * at the first call: most controllers write nothing while a cluster starts.
+ * Source: k8s.io/controller-manager/pkg/clientbuilder.
  */
-export function createServiceAccountClient(options: ServiceAccountClientOptions): Client {
-  const { manager, config, serviceAccount, clock } = options;
-  const { certData: _cert, keyData: _key, tokenFile: _file, token: _token, ...anonymous } = config;
+export function createServiceAccountClients(options: ServiceAccountClientsOptions): ServiceAccountClients {
+  const { certData: _cert, keyData: _key, tokenFile: _file, token: _token, ...anonymous } = options.config;
+  const connections = createConnectionPool(anonymous);
+  const known = new Map<string, Client>();
+  return {
+    for(serviceAccount) {
+      const client =
+        known.get(serviceAccount) ?? clientOf({ ...options, config: anonymous, connections, serviceAccount });
+      known.set(serviceAccount, client);
+      return client;
+    },
+    close: () => connections.close(),
+  };
+}
+
+function clientOf({
+  manager,
+  config,
+  clock,
+  connections,
+  serviceAccount,
+}: ServiceAccountClientsOptions & { connections: ConnectionPool; serviceAccount: string }): Client {
   const client = createClient(
     {
-      ...anonymous,
+      ...config,
       tokenSource: renewedToken(() => requestToken(manager, serviceAccount), clock),
       userAgent: `${config.userAgent}/${serviceAccount}`,
     },
-    { clock },
+    { clock, connections },
   );
   // Objects come from the shared informers, which read with the manager's identity.
   return { ...client, traceOf: (object) => manager.traceOf(object) };
