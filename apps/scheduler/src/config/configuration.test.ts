@@ -66,7 +66,15 @@ profiles:
   });
 
   it.each([
-    ['profiles: [{}, {}]', 'profiles[1].schedulerName: Duplicate value: "profiles[0].schedulerName"'],
+    [
+      'profiles: [{}, {}]',
+      '[profiles[0].schedulerName: Required value, profiles[1].schedulerName: Required value, ' +
+        'profiles[1].schedulerName: Duplicate value: "profiles[0].schedulerName"]',
+    ],
+    [
+      'profiles: [{ pluginConfig: [{ name: NodeResourcesFit, args: { scoring: 1 } }] }]',
+      'strict decoding error: decoding .profiles[0].pluginConfig[0]: strict decoding error: decoding args for plugin NodeResourcesFit: strict decoding error: unknown field "scoring"',
+    ],
     ['profiles: [{ schedulerName: "" }]', 'profiles[0].schedulerName: Required value'],
     [
       'percentageOfNodesToScore: 101',
@@ -91,7 +99,7 @@ profiles:
     ],
     [
       'profiles: [{ schedulerName: a }, { schedulerName: b, plugins: { queueSort: { disabled: [{ name: X }] } } }]',
-      'profiles[1].plugins.queueSort: Invalid value: {"disabled":[{"name":"X"}]}: must be the same for all profiles',
+      'profiles[1].plugins.queueSort: Invalid value: {"Enabled":null,"Disabled":[{"Name":"X","Weight":0}]}: must be the same for all profiles',
     ],
     [
       'extenders: [{ prioritizeVerb: p, bindVerb: b }, { bindVerb: b, managedResources: [{ name: cpu }] }]',
@@ -218,22 +226,22 @@ describe('plugins of a profile', () => {
     [
       'a plugin that is not there',
       { filter: { enabled: [{ name: 'Magic' }], disabled: [] } },
-      /no plugin "Magic"/,
+      /scheduler name test: FilterPlugin "Magic" does not exist/,
     ],
     [
       'a plugin at a point that it does not have',
       { bind: { enabled: [{ name: 'NodeName' }], disabled: [] } },
-      /does not implement bind/,
+      /plugin "NodeName" does not extend BindPlugin plugin/,
     ],
     [
       'a profile that could not bind',
       { bind: { enabled: [], disabled: [{ name: '*' }] } },
-      /at least one bind plugin/,
+      /at least one bind plugin is needed for profile with scheduler name "test"/,
     ],
     [
       'a profile without an order',
       { queueSort: { enabled: [], disabled: [{ name: '*' }] } },
-      /exactly one queueSort/,
+      /only one queue sort plugin required for profile with scheduler name "test", but got 0/,
     ],
   ])('refuse %s', (_, plugins, message) => {
     expect(() => pluginsOf(plugins)).toThrow(message);

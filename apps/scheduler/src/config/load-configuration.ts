@@ -2,7 +2,13 @@ import { readFile } from 'node:fs/promises';
 import type { FieldError } from '@tinkernetes/apimachinery';
 import { parseDuration, UsageError } from '@tinkernetes/component-base';
 import { extenderOf, leaveToExtenders } from './extender-configuration';
-import { unknownFields, type RawConfiguration, type RawPluginSet, type RawProfile } from './raw';
+import {
+  unknownArguments,
+  unknownFields,
+  type RawConfiguration,
+  type RawPluginSet,
+  type RawProfile,
+} from './raw';
 import {
   defaultConfiguration,
   type PluginSet,
@@ -30,7 +36,7 @@ export async function loadConfiguration(file: string): Promise<LoadedConfigurati
   const raw = await readYaml<RawConfiguration>('--config', file);
   if (raw.apiVersion !== supportedVersion || raw.kind !== 'KubeSchedulerConfiguration')
     throw new UsageError(`--config ${file}: must be ${supportedVersion} KubeSchedulerConfiguration`);
-  const unknown = unknownFields(raw);
+  const unknown = [...unknownFields(raw), ...unknownArguments(raw)];
   if (unknown.length > 0)
     throw new UsageError(`--config ${file}: strict decoding error: ${unknown.join(', ')}`);
   refuse(`--config ${file}`, validateConfiguration(raw));

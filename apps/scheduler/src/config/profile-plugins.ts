@@ -39,7 +39,7 @@ export function createProfilePlugins(
     const known = made.get(name);
     if (known) return known;
     const factory = byName.get(name);
-    if (!factory) throw new UsageError(`profile ${profile.schedulerName}: there is no plugin "${name}"`);
+    if (!factory) throw refused(profile, `plugin "${name}" does not exist`);
     const plugin = factory.create(profile.pluginConfig.get(name) ?? {}, handle);
     made.set(name, plugin);
     return plugin;
@@ -50,11 +50,10 @@ export function createProfilePlugins(
     const implementing = everywhere.filter(({ name }) => make(name)[methodOf[point]] !== undefined);
     const chosen = applySet(implementing, profile.plugins[point] ?? noPlugins, weightOf);
     return chosen.map(({ name, weight }) => {
+      if (!byName.has(name)) throw refused(profile, `${upstreamName(point)} "${name}" does not exist`);
       const plugin = make(name);
       if (plugin[methodOf[point]] === undefined)
-        throw new UsageError(
-          `profile ${profile.schedulerName}: plugin "${name}" does not implement ${point}`,
-        );
+        throw refused(profile, `plugin "${name}" does not extend ${upstreamName(point)} plugin`);
       return { plugin, weight };
     });
   };
@@ -63,12 +62,20 @@ export function createProfilePlugins(
     ExtensionPoint,
     ProfilePlugin[]
   >;
-  if (plugins.queueSort.length !== 1)
-    throw new UsageError(`profile ${profile.schedulerName}: exactly one queueSort plugin is needed`);
-  if (plugins.bind.length === 0)
-    throw new UsageError(`profile ${profile.schedulerName}: at least one bind plugin is needed`);
+  const forProfile = `for profile with scheduler name "${profile.schedulerName}"`;
+  const sorting = plugins.queueSort.length;
+  if (sorting !== 1)
+    throw refused(profile, `only one queue sort plugin required ${forProfile}, but got ${sorting}`);
+  if (plugins.bind.length === 0) throw refused(profile, `at least one bind plugin is needed ${forProfile}`);
   return plugins;
 }
+
+/** `filter` → `FilterPlugin` */
+const upstreamName = (point: string): string => `${point.charAt(0).toUpperCase()}${point.slice(1)}Plugin`;
+
+/** Worded as upstream's. */
+const refused = ({ schedulerName }: ProfileConfiguration, reason: string): UsageError =>
+  new UsageError(`initializing profiles: creating profile for scheduler name ${schedulerName}: ${reason}`);
 
 /** An enabled plugin that is there already keeps its place and takes the new weight. */
 function applySet(before: readonly Entry[], set: PluginSet, weightOf: (name: string) => number): Entry[] {

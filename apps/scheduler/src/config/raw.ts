@@ -117,6 +117,35 @@ const fields = {
   'extenders[]': extenderFields,
 } as const satisfies Record<string, readonly string[]>;
 
+/** Arguments that plugins take, beside `apiVersion` and `kind`. */
+const argumentFields: Readonly<Record<string, readonly string[]>> = {
+  DefaultPreemption: ['minCandidateNodesPercentage', 'minCandidateNodesAbsolute'],
+  DynamicResources: ['filterTimeout', 'bindingTimeout'],
+  InterPodAffinity: ['hardPodAffinityWeight', 'ignorePreferredTermsOfExistingPods'],
+  NodeAffinity: ['addedAffinity'],
+  NodeResourcesBalancedAllocation: ['resources'],
+  NodeResourcesFit: ['ignoredResources', 'ignoredResourceGroups', 'scoringStrategy'],
+  PodTopologySpread: ['defaultConstraints', 'defaultingType'],
+  VolumeBinding: ['bindTimeoutSeconds', 'shape'],
+};
+
+/** As `unknownFields`, for plugins' arguments. */
+export function unknownArguments({ profiles = [] }: RawConfiguration): string[] {
+  return profiles.flatMap(({ pluginConfig = [] }, i) =>
+    pluginConfig.flatMap(({ name, args = {} }, j) => {
+      const known = argumentFields[name];
+      const unknown = Object.keys(args).filter(
+        (field) => known && ![...known, 'apiVersion', 'kind'].includes(field),
+      );
+      return unknown.map(
+        (field) =>
+          `decoding .profiles[${i}].pluginConfig[${j}]: strict decoding error: decoding args for plugin ${name}: ` +
+          `strict decoding error: unknown field "${field}"`,
+      );
+    }),
+  );
+}
+
 /** Fields that the schema doesn't have, as strict decoding reports them: `unknown field "profiles[0].name"`. */
 export function unknownFields(raw: object, at = '', kind = ''): string[] {
   const known = (fields as Record<string, readonly string[]>)[kind];

@@ -8,7 +8,7 @@ import {
   type FieldError,
 } from '@tinkernetes/apimachinery';
 import { parseDuration } from '@tinkernetes/component-base';
-import type { RawConfiguration, RawExtender, RawLeaderElection, RawProfile } from './raw';
+import type { RawConfiguration, RawExtender, RawLeaderElection, RawPluginSet, RawProfile } from './raw';
 import { argumentChecks } from './validate-arguments';
 
 /** Plugins of earlier versions of the configuration. */
@@ -58,12 +58,14 @@ function leaderElectionErrors(given: RawLeaderElection): FieldError[] {
   return errors;
 }
 
-const nameOf = ({ schedulerName = 'default-scheduler' }: RawProfile): string => schedulerName;
+/** A single profile need not be named. */
+const nameOf = ({ schedulerName }: RawProfile, count: number): string =>
+  schedulerName ?? (count === 1 ? 'default-scheduler' : '');
 
 function profileErrors(profiles: readonly RawProfile[], profile: RawProfile, i: number): FieldError[] {
   const path = index('profiles', i);
   const errors: FieldError[] = [];
-  if (nameOf(profile) === '') errors.push(required(child(path, 'schedulerName')));
+  if (nameOf(profile, profiles.length) === '') errors.push(required(child(path, 'schedulerName')));
   errors.push(...percentageErrors(child(path, 'percentageOfNodesToScore'), profile.percentageOfNodesToScore));
   for (const [point, { enabled = [] }] of Object.entries(profile.plugins ?? {})) {
     enabled.forEach(({ name }, j) =>
@@ -77,7 +79,8 @@ function profileErrors(profiles: readonly RawProfile[], profile: RawProfile, i: 
     seen.add(name);
     errors.push(...removedErrors(at, name), ...(argumentChecks[name]?.(child(at, 'args'), args) ?? []));
   });
-  const first = profiles.findIndex((other) => nameOf(other) === nameOf(profile));
+  const [own, ...others] = [profile, ...profiles].map((each) => nameOf(each, profiles.length));
+  const first = others.indexOf(own ?? '');
   if (first < i)
     errors.push(duplicate(child(path, 'schedulerName'), child(index('profiles', first), 'schedulerName')));
   return errors;
@@ -102,7 +105,7 @@ const percentageErrors = (path: string, value: number | undefined): FieldError[]
 /** All profiles share one queue. */
 function queueSortErrors(profiles: readonly RawProfile[]): FieldError[] {
   const [first] = profiles;
-  const sortOf = (profile: RawProfile | undefined) => profile?.plugins?.queueSort ?? {};
+  const sortOf = (profile: RawProfile | undefined): RawPluginSet => profile?.plugins?.queueSort ?? {};
   const errors: FieldError[] = [];
   const enabled = sortOf(first).enabled?.length ?? 0;
   if (enabled > 1)
@@ -114,13 +117,20 @@ function queueSortErrors(profiles: readonly RawProfile[]): FieldError[] {
       errors.push(
         invalid(
           child(index('profiles', i), 'plugins', 'queueSort'),
-          sortOf(profile),
+          internalForm(sortOf(profile)),
           'must be the same for all profiles',
         ),
       );
   });
   return errors;
 }
+
+/** As upstream prints a set. */
+const internalForm = ({ enabled, disabled }: RawPluginSet) => {
+  const entries = (list?: { name: string; weight?: number }[]) =>
+    list?.map(({ name, weight = 0 }) => ({ Name: name, Weight: weight })) ?? null;
+  return { Enabled: entries(enabled), Disabled: entries(disabled) };
+};
 
 /** Also used for the extenders of a policy file. */
 export function extenderErrors(path: string, extenders: readonly RawExtender[]): FieldError[] {
