@@ -120,6 +120,22 @@ export const flags = {
     default: '0.1',
     help: 'Ratio difference that is ignored',
   },
+  'horizontal-pod-autoscaler-cpu-initialization-period': {
+    type: 'duration',
+    default: 300_000,
+    help: "How long after its start a Pod's CPU samples count only once it is ready",
+  },
+  'horizontal-pod-autoscaler-initial-readiness-delay': {
+    type: 'duration',
+    default: 30_000,
+    help: 'How long after its start a Pod that turns unready may still be starting',
+  },
+  'concurrent-horizontal-pod-autoscaler-syncs': {
+    type: 'number',
+    default: 5,
+    min: 1,
+    help: 'HorizontalPodAutoscalers worked on at once',
+  },
   'concurrent-deployment-syncs': {
     type: 'number',
     default: 5,
