@@ -1,24 +1,26 @@
 import type { KubeObject } from '@tinkernetes/api';
 import type { Clock } from '@tinkernetes/component-base';
 import type { SharedInformer } from '@tinkernetes/informers';
-import { groupResourceOf, parseWrites } from './write-tracking';
+import { parseRevisions } from '@tinkernetes/workqueue';
+import { groupResourceOf } from './write-tracking';
 
 /** Longer than this no cache is waited for: guarded writes make a stale run harmless, a stuck one helps nobody. */
 const maxWaitMs = 5000;
 
-/** Resolves when caches hold what a key's last run wrote (`WorkItem.minResourceVersion`). */
+/** Resolves when caches hold what a key's run must have seen (`WorkItem.minResourceVersion`). */
 export type CaughtUp = (wrote: string, signal: AbortSignal) => Promise<void>;
 
 /**
  * For `runWorkers`: the caches of a controller must have seen its own writes before the key runs again, in whichever
  * process that was. Writes to resources without one of these informers are not waited for.
  */
-export function createCacheBarrier(informers: readonly SharedInformer<KubeObject>[], clock: Clock): CaughtUp {
-  const byResource = new Map(informers.map((informer) => [groupResourceOf(informer.descriptor), informer]));
+export function createCacheBarrier(informers: Iterable<SharedInformer<KubeObject>>, clock: Clock): CaughtUp {
   return async (wrote, signal) => {
-    const waits = [...parseWrites(wrote)].flatMap(([resource, version]) => {
-      const informer = byResource.get(resource);
-      return informer ? [reach(informer, version, { clock, signal })] : [];
+    const versions = parseRevisions(wrote);
+    // One resource may be watched in several ways, and new ones come: the collector's custom kinds.
+    const waits = [...informers].flatMap((informer) => {
+      const version = versions.get(groupResourceOf(informer.descriptor));
+      return version === undefined ? [] : [reach(informer, version, { clock, signal })];
     });
     await Promise.all(waits);
   };
@@ -29,7 +31,10 @@ function reach(
   version: bigint,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<void> {
-  const reached = () => BigInt(informer.lastSyncResourceVersion || '0') >= version;
+  const reached = () => {
+    const synced = informer.lastSyncResourceVersion;
+    return /^\d+$/.test(synced) && BigInt(synced) >= version;
+  };
   if (reached()) return Promise.resolve();
   return new Promise((resolve, reject) => {
     const finish = (settle: () => void) => {

@@ -50,20 +50,25 @@ async function work(options: RunWorkersOptions): Promise<void> {
 }
 
 async function runItem(options: RunWorkersOptions, item: WorkItem, signal: AbortSignal): Promise<void> {
-  const { reconciler, caughtUp } = options;
-  const { outcome, wroteResourceVersion } = await collectWrites(async (): Promise<Outcome> => {
-    try {
+  const { reconciler, caughtUp, logger } = options;
+  const { wroteResourceVersion } = await collectWrites(item, async () => {
+    const outcome = await attempt(async () => {
       if (item.minResourceVersion && caughtUp) await caughtUp(item.minResourceVersion, signal);
-      return { result: (await reconciler.reconcile(item.key, { signal })) ?? {} };
-    } catch (error) {
-      return { error };
-    }
+      return (await reconciler.reconcile(item.key, { signal })) ?? {};
+    });
+    // A key whose lock was lost belongs to another worker now: it decides what happens next.
+    if (item.isHeld()) settle(options, item.key, outcome);
+    else logger.warn({ controller: reconciler.name, key: item.key }, 'lost the key while working on it');
   });
-  // A key whose lock was lost belongs to another worker now: it decides what happens next.
-  if (!item.signal.aborted) settle(options, item.key, outcome);
-  else
-    options.logger.warn({ controller: reconciler.name, key: item.key }, 'lost the key while working on it');
   item.done({ wroteResourceVersion });
+}
+
+async function attempt(work: () => Promise<ReconcileResult>): Promise<Outcome> {
+  try {
+    return { result: await work() };
+  } catch (error) {
+    return { error };
+  }
 }
 
 type Outcome = { result: ReconcileResult } | { error: unknown };

@@ -1,11 +1,27 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
+import type { KubeObject, ResourceDescriptor, Status } from '@tinkernetes/api';
 import type { Client, ResourceClient } from '@tinkernetes/client';
+import { formatRevisions, type WorkItem } from '@tinkernetes/workqueue';
 
-/** Highest resourceVersion written, by resource (`pods`, `replicasets.apps`). */
-type Writes = Map<string, bigint>;
+/** One run of a key, as far as what it calls needs to know of it. */
+interface RunOfKey {
+  /** Highest resourceVersion written, by resource (`pods`, `replicasets.apps`). */
+  readonly writes: Map<string, bigint>;
+  isHeld(): boolean;
+}
 
-const current = new AsyncLocalStorage<Writes>();
+const current = new AsyncLocalStorage<RunOfKey>();
+
+/** Whether the caller was called by a worker, to bring a key in line; not by an informer or a timer. */
+export const isInsideRun = (): boolean => current.getStore() !== undefined;
+
+/** The key was given to another worker, while this one stood still: it must not write any more. */
+export class KeyLostError extends Error {
+  override readonly name = 'KeyLostError';
+  constructor() {
+    super('the key belongs to another worker now');
+  }
+}
 
 /** `deployments.apps`: a resource's name over all groups. */
 export function groupResourceOf({ group, resource }: ResourceDescriptor<unknown>): string {
@@ -17,23 +33,18 @@ export function groupResourceOf({ group, resource }: ResourceDescriptor<unknown>
  * `pods=120,replicasets.apps=125`. By resource, since each cache only hears of its own.
  */
 export async function collectWrites<R>(
+  item: Pick<WorkItem, 'isHeld'>,
   work: () => Promise<R>,
 ): Promise<{ outcome: R; wroteResourceVersion?: string }> {
-  const writes: Writes = new Map();
-  const outcome = await current.run(writes, work);
-  return { outcome, wroteResourceVersion: writes.size > 0 ? formatWrites(writes) : undefined };
+  const writes = new Map<string, bigint>();
+  const outcome = await current.run({ writes, isHeld: () => item.isHeld() }, work);
+  return { outcome, wroteResourceVersion: writes.size > 0 ? formatRevisions(writes) : undefined };
 }
 
-function formatWrites(writes: Writes): string {
-  return [...writes].map(([resource, version]) => `${resource}=${version}`).join(',');
-}
-
-export function parseWrites(text: string): Writes {
-  const pairs = text.split(',').map((pair) => pair.split('='));
-  return new Map(pairs.map(([resource = '', version = '0']) => [resource, BigInt(version)]));
-}
-
-/** A client whose writes are noted for the reconcile that makes them, so that the key's next run can wait for them. */
+/**
+ * A client whose writes are noted for the reconcile that makes them, so that the key's next run can wait for them. A
+ * worker that has lost its key writes nothing more (KeyLostError).
+ */
 export function trackWrites(client: Client): Client {
   return {
     ...client,
@@ -43,19 +54,31 @@ export function trackWrites(client: Client): Client {
 
 function trackResource<T extends KubeObject>(resource: ResourceClient<T>): ResourceClient<T> {
   const name = groupResourceOf(resource.descriptor);
-  const note = (object: T): T => {
-    const writes = current.getStore();
-    const version = object.metadata.resourceVersion;
-    if (!writes || !version || !/^\d+$/.test(version)) return object;
+  const note = <R extends T | Status>(written: R): R => {
+    const run = current.getStore();
+    const version = written.metadata?.resourceVersion;
+    if (!run || !version || !/^\d+$/.test(version)) return written;
     const number = BigInt(version);
-    if (number > (writes.get(name) ?? 0n)) writes.set(name, number);
-    return object;
+    if (number > (run.writes.get(name) ?? 0n)) run.writes.set(name, number);
+    return written;
+  };
+  /** A write of the key's owner. */
+  const owned = async <R>(write: () => Promise<R>): Promise<R> => {
+    if (current.getStore()?.isHeld() === false) throw new KeyLostError();
+    return write();
   };
   return {
     ...resource,
-    create: async (...args) => note(await resource.create(...args)),
-    update: async (...args) => note(await resource.update(...args)),
-    updateStatus: async (...args) => note(await resource.updateStatus(...args)),
-    patch: async (...args) => note(await resource.patch(...args)),
+    create: (...args) => owned(async () => note(await resource.create(...args))),
+    update: (...args) => owned(async () => note(await resource.update(...args))),
+    updateStatus: (...args) => owned(async () => note(await resource.updateStatus(...args))),
+    patch: (...args) => owned(async () => note(await resource.patch(...args))),
+    delete: (...args) => owned(async () => note(await resource.delete(...args))),
+    deleteCollection: (...args) => owned(() => resource.deleteCollection(...args)),
+    updateScale: (...args) => owned(() => resource.updateScale(...args)),
+    subresource: (method, ...args) =>
+      method === 'GET'
+        ? resource.subresource(method, ...args)
+        : owned(() => resource.subresource(method, ...args)),
   };
 }

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '@tinkernetes/component-base';
 import type { QueueMetrics } from './queue-metrics';
+import { mergeRevisions } from './revisions';
 import { RateLimiter, type RateLimiterOptions } from './rate-limiter';
 import type { RateLimitingQueue, WorkItem } from './types';
 
@@ -19,7 +20,8 @@ export class InProcessQueue implements RateLimitingQueue {
   /** Keys that were added while they ran. */
   private readonly again = new Set<string>();
   private readonly delayed = new Map<string, Delayed>();
-  private readonly wrote = new Map<string, string>();
+  /** What a key's next run must have seen. */
+  private readonly seen = new Map<string, string>();
   private readonly getters: ((item: WorkItem | undefined) => void)[] = [];
   private readonly limiter: RateLimiter;
   private readonly idle: (() => void)[] = [];
@@ -37,8 +39,9 @@ export class InProcessQueue implements RateLimitingQueue {
     return this.waiting.size;
   }
 
-  add(key: string): void {
+  add(key: string, seen?: string): void {
     if (this.shuttingDown) return;
+    this.mustSee(key, seen);
     this.enqueue(key);
   }
 
@@ -86,6 +89,11 @@ export class InProcessQueue implements RateLimitingQueue {
     return new Promise((resolve) => this.idle.push(resolve));
   }
 
+  private mustSee(key: string, seen: string | undefined): void {
+    const merged = mergeRevisions(this.seen.get(key), seen);
+    if (merged) this.seen.set(key, merged);
+  }
+
   private enqueue(key: string): void {
     if (this.waiting.has(key) || this.again.has(key)) return;
     this.metrics.added();
@@ -105,12 +113,13 @@ export class InProcessQueue implements RateLimitingQueue {
     this.running.add(key);
     this.metrics.depth(this.waiting.size);
     this.metrics.started(startedAt - addedAt);
-    const minResourceVersion = this.wrote.get(key);
-    this.wrote.delete(key);
+    const minResourceVersion = this.seen.get(key);
+    this.seen.delete(key);
     let done = false;
     return {
       key,
       signal: neverAborted,
+      isHeld: () => true,
       minResourceVersion,
       done: (result) => {
         if (done) return;
@@ -123,7 +132,7 @@ export class InProcessQueue implements RateLimitingQueue {
 
   private finish(key: string, wroteResourceVersion: string | undefined): void {
     this.running.delete(key);
-    if (wroteResourceVersion) this.wrote.set(key, wroteResourceVersion);
+    this.mustSee(key, wroteResourceVersion);
     if (this.again.delete(key)) this.enqueue(key);
     if (this.shuttingDown && this.running.size === 0) for (const resolve of this.idle.splice(0)) resolve();
   }

@@ -2,3 +2,4 @@ export * from './types';
 export { createInProcessWorkQueues, type InProcessWorkQueuesOptions } from './in-process';
 export { createBullWorkQueues, type BullWorkQueuesOptions } from './bull/bull-work-queues';
 export type { RateLimiterOptions } from './rate-limiter';
+export { formatRevisions, parseRevisions } from './revisions';

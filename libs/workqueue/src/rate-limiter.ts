@@ -29,7 +29,15 @@ export class RateLimiter {
 
   /** How long the key has to wait this time. */
   when(key: string): number {
-    return Math.max(this.backoff(key), this.bucket());
+    const failures = this.numRequeues(key) + 1;
+    this.failures.set(key, failures);
+    return this.delayAfter(failures);
+  }
+
+  /** The same for a key whose failures are counted elsewhere. */
+  delayAfter(failures: number): number {
+    const { baseDelayMs, maxDelayMs } = this.options;
+    return Math.max(Math.min(baseDelayMs * 2 ** (failures - 1), maxDelayMs), this.bucket());
   }
 
   forget(key: string): void {
@@ -38,13 +46,6 @@ export class RateLimiter {
 
   numRequeues(key: string): number {
     return this.failures.get(key) ?? 0;
-  }
-
-  private backoff(key: string): number {
-    const { baseDelayMs, maxDelayMs } = this.options;
-    const failures = this.failures.get(key) ?? 0;
-    this.failures.set(key, failures + 1);
-    return Math.min(baseDelayMs * 2 ** failures, maxDelayMs);
   }
 
   /** Takes a token, on credit if need be: the wait until it exists. */

@@ -3,7 +3,8 @@
  * while it ran. Source: k8s.io/client-go/util/workqueue.
  */
 export interface RateLimitingQueue {
-  add(key: string): void;
+  /** `seen`: see `WorkItem.minResourceVersion`; what several adds and runs ask for is merged. */
+  add(key: string, seen?: string): void;
   /** Adds after `ms`; an earlier pending delay for the key wins. */
   addAfter(key: string, ms: number): void;
   /** Adds after the key's back-off: 5 ms doubling to 1000 s, and an overall bucket of 10/s with bursts of 100. */
@@ -22,9 +23,17 @@ export interface WorkItem {
   readonly key: string;
   /** Aborted when this worker no longer owns the key (a distributed queue's lock was lost). */
   readonly signal: AbortSignal;
-  /** What the key's last run said it wrote (`done`), as it said it; the worker's caches must have reached it. */
+  /**
+   * Whether the key is still this worker's for certain. Where a process stood still, this says no before its own timers
+   * have had a chance to abort `signal`.
+   */
+  isHeld(): boolean;
+  /**
+   * What the worker's caches must have reached, by resource: `pods=120,replicasets.apps=125`. It is what the key's last
+   * run wrote (`done`), in whichever process, and the changes for which the key was added (`add`).
+   */
   readonly minResourceVersion?: string;
-  /** Ends the run. `wroteResourceVersion` is handed to the key's next run; queues do not look into it. */
+  /** Ends the run. `wroteResourceVersion` is handed to the key's next run. */
   done(result?: { wroteResourceVersion?: string }): void;
 }
 

@@ -6,6 +6,7 @@ import { RateLimiter, type RateLimiterOptions } from '../rate-limiter';
 import type { RateLimitingQueue, WorkItem } from '../types';
 import { DelayedKeys } from './delayed-keys';
 import { HeldKey, lockMs } from './held-key';
+import { KeyNotes } from './key-notes';
 
 export interface BullQueueOptions {
   name: string;
@@ -18,6 +19,13 @@ export interface BullQueueOptions {
   random: Random;
   metrics: QueueMetrics;
   rateLimit?: RateLimiterOptions;
+}
+
+interface EndedRun {
+  job: Job;
+  held: HeldKey;
+  seen: string | undefined;
+  wrote: string | undefined;
 }
 
 /** How often the keys of dead workers are looked for. */
@@ -38,7 +46,9 @@ export class BullQueue implements RateLimitingQueue {
   private readonly delayed: DelayedKeys;
   private readonly limiter: RateLimiter;
   private readonly token: string;
-  private readonly wroteHash: string;
+  private readonly notes: KeyNotes;
+  /** As last heard from Redis, where all processes count them. */
+  private readonly failures = new Map<string, number>();
   private readonly getters: ((item: WorkItem | undefined) => void)[] = [];
   private readonly running = new Set<HeldKey>();
   private readonly finishing = new Set<Promise<void>>();
@@ -66,7 +76,7 @@ export class BullQueue implements RateLimitingQueue {
     this.queue.on('error', onError);
     this.worker.on('error', onError);
     this.token = random.uid();
-    this.wroteHash = `${prefix}:${name}:wrote`;
+    this.notes = new KeyNotes({ redis, prefix: `${prefix}:${name}` });
     this.limiter = new RateLimiter(clock, options.rateLimit);
     this.delayed = new DelayedKeys({
       redis,
@@ -85,12 +95,16 @@ export class BullQueue implements RateLimitingQueue {
     return this.waitingCount;
   }
 
-  add(key: string): void {
+  add(key: string, seen?: string): void {
     if (this.shuttingDown) return;
     this.options.metrics.added();
     this.track(
       this.adding,
-      this.untilDone(() => this.put(key)),
+      this.untilDone(async () => {
+        // Before the key can be taken.
+        if (seen) await this.notes.mustSee(key, seen);
+        await this.put(key);
+      }),
     );
   }
 
@@ -106,15 +120,26 @@ export class BullQueue implements RateLimitingQueue {
   addRateLimited(key: string): void {
     if (this.shuttingDown) return;
     this.options.metrics.retried();
-    this.addAfter(key, this.limiter.when(key));
+    this.track(
+      this.adding,
+      this.untilDone(async () => {
+        const failures = await this.notes.failed(key);
+        this.failures.set(key, failures);
+        await this.delayed.add(key, this.limiter.delayAfter(failures));
+      }),
+    );
   }
 
   forget(key: string): void {
-    this.limiter.forget(key);
+    if (!this.failures.delete(key)) return;
+    this.track(
+      this.adding,
+      this.untilDone(() => this.notes.succeeded(key)),
+    );
   }
 
   numRequeues(key: string): number {
-    return this.limiter.numRequeues(key);
+    return this.failures.get(key) ?? 0;
   }
 
   get(): Promise<WorkItem | undefined> {
@@ -174,7 +199,7 @@ export class BullQueue implements RateLimitingQueue {
   }
 
   private async deliver(job: Job): Promise<void> {
-    const { clock, logger, metrics, redis } = this.options;
+    const { clock, logger, metrics } = this.options;
     const getter = this.getters.shift();
     if (!getter) {
       // Shut down while the key was on its way: back with it.
@@ -185,29 +210,31 @@ export class BullQueue implements RateLimitingQueue {
     this.running.add(held);
     const startedAt = clock.monotonic();
     metrics.started(Math.max(0, clock.now() - job.timestamp));
-    const minResourceVersion = (await redis.hget(this.wroteHash, job.name)) ?? undefined;
+    const { seen, failures } = await this.notes.read(job.name);
+    if (failures > 0) this.failures.set(job.name, failures);
+    else this.failures.delete(job.name);
     this.count();
     let done = false;
     getter({
       key: job.name,
       signal: held.signal,
-      minResourceVersion,
+      isHeld: () => held.isHeld(),
+      minResourceVersion: seen,
       done: (result) => {
         if (done) return;
         done = true;
         metrics.finished(clock.monotonic() - startedAt);
-        this.track(this.finishing, this.finish(job, held, result?.wroteResourceVersion));
+        this.track(this.finishing, this.finish({ job, held, seen, wrote: result?.wroteResourceVersion }));
       },
     });
   }
 
-  private async finish(job: Job, held: HeldKey, wroteResourceVersion: string | undefined): Promise<void> {
-    const { redis } = this.options;
+  private async finish({ job, held, seen, wrote }: EndedRun): Promise<void> {
     try {
-      if (held.signal.aborted) return;
+      if (!held.isHeld()) return;
       // Before the key is free: its next run may start at once, anywhere.
-      if (wroteResourceVersion) await redis.hset(this.wroteHash, job.name, wroteResourceVersion);
-      else await redis.hdel(this.wroteHash, job.name);
+      if (wrote) await this.notes.mustSee(job.name, wrote);
+      else await this.notes.hasSeen(job.name, seen);
       await job.moveToCompleted(undefined, this.token, false);
     } catch (error) {
       // The lock runs out, and the key runs again somewhere: once too often does no harm.

@@ -109,7 +109,7 @@ describeWithRedis(`BullMQ work queue${missing ? ` (${missing})` : ''}`, () => {
     await eventually(() => expect(held?.signal.aborted).toBe(true));
     const taken = await taking;
     expect(taken?.key).toBe('a');
-    held?.done({ wroteResourceVersion: '7' });
+    held?.done({ wroteResourceVersion: 'pods=7' });
     expect(taken?.signal.aborted).toBe(false);
     taken?.done();
     await Promise.all([slow.close(), other.close()]);

@@ -31,6 +31,13 @@ export class HeldKey {
     return this.lost.signal;
   }
 
+  /** Not only what the timer found out: after a standstill it may not have run yet. */
+  isHeld(): boolean {
+    if (this.options.clock.monotonic() - this.extendedAt > lockMs)
+      this.lose('lock ran out before it was extended');
+    return !this.lost.signal.aborted;
+  }
+
   release(): void {
     this.timer.cancel();
   }
@@ -38,8 +45,7 @@ export class HeldKey {
   private async extend(): Promise<void> {
     const { job, token, clock, logger } = this.options;
     const startedAt = clock.monotonic();
-    if (startedAt - this.extendedAt > lockMs) this.lose('lock ran out before it was extended');
-    if (this.lost.signal.aborted) return;
+    if (!this.isHeld()) return;
     try {
       const extended = await job.extendLock(token, lockMs);
       if (extended) this.extendedAt = startedAt;

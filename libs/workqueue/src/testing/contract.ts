@@ -127,9 +127,9 @@ export function workQueueContract({ create, skip = [] }: WorkQueueContractOption
     const first = await take();
     expect(first.minResourceVersion).toBeUndefined();
     queue.add('a');
-    first.done({ wroteResourceVersion: '42' });
+    first.done({ wroteResourceVersion: 'pods=42' });
     const second = await take();
-    expect(second.minResourceVersion).toBe('42');
+    expect(second.minResourceVersion).toBe('pods=42');
     second.done();
     queue.add('a');
     const third = await take();
@@ -137,11 +137,27 @@ export function workQueueContract({ create, skip = [] }: WorkQueueContractOption
     third.done();
   });
 
+  rule(
+    'tells a run what the changes were for which its key was added, the newest of each resource',
+    async () => {
+      queue.add('a', 'pods=7');
+      queue.add('a', 'pods=5,jobs.batch=3');
+      const first = await take();
+      expect(first.minResourceVersion?.split(',').sort()).toEqual(['jobs.batch=3', 'pods=7']);
+      queue.add('a', 'pods=9');
+      first.done({ wroteResourceVersion: 'pods=8,nodes=1' });
+      const second = await take();
+      expect(second.minResourceVersion?.split(',')).toEqual(expect.arrayContaining(['pods=9', 'nodes=1']));
+      second.done();
+    },
+  );
+
   rule('does not abort the signal of a run that keeps its key', async () => {
     queue.add('a');
     const item = await take();
     await realClock.sleep(50);
     expect(item.signal.aborted).toBe(false);
+    expect(item.isHeld()).toBe(true);
     item.done();
   });
 
