@@ -138,7 +138,7 @@ export class NodeAgent {
     });
     const volumes = new VolumeManager({ client, clock, random, directories, events });
     const objects = new ObjectWatcher({ client, clock, random, logger, signal, onChange: wake });
-    const killer = new ContainerKiller({ ...hooks, events, logger });
+    const killer = new ContainerKiller({ ...hooks, cache, events, logger });
     const node = () => this.node;
     const services = () => this.serviceInformer.lister.list();
     const inputs = createPodInputs({
@@ -327,6 +327,7 @@ export class NodeAgent {
   async run(): Promise<void> {
     const { signal, logger } = this.deps.context;
     const unsubscribe = this.deps.shared.subscribe({
+      owner: this.deps.options.ownerLabel,
       onPodChanged: (uid) => this.workers.wakeUp(uid),
       onHealthChanged: () => this.onHealthChanged(),
       onImageGCFailed: (message) => this.reporter.warn('ImageGCFailed', message),

@@ -19,6 +19,8 @@ import { RuntimeHealth } from './runtime-health';
 import type { StepForwarder } from './step-forwarder';
 
 export interface RuntimeListener {
+  /** Its label on sandboxes; left out: the node has the runtime to itself. */
+  owner: string | undefined;
   onPodChanged(uid: string): void;
   onHealthChanged(): void;
   /** Unused images were too few to free the disk. */
@@ -40,6 +42,7 @@ export class SharedRuntime {
   readonly cache: PodCache;
   readonly health: RuntimeHealth;
   private readonly listeners = new Set<RuntimeListener>();
+  private readonly byOwner = new Map<string, RuntimeListener>();
   private readonly pleg: PLEG;
   private readonly imageGC: ImageGarbageCollector;
   private readonly podCIDRs = new Map<string, string>();
@@ -54,7 +57,7 @@ export class SharedRuntime {
   ) {
     const { clock, logger, signal } = context;
     const { runtime } = clients;
-    this.cache = new PodCache(runtime);
+    this.cache = new PodCache(runtime, clock);
     this.health = new RuntimeHealth({
       runtime,
       clock,
@@ -83,9 +86,7 @@ export class SharedRuntime {
       clock,
       logger,
       signal,
-      onPodChanged: (uid) => {
-        for (const listener of this.listeners) listener.onPodChanged(uid);
-      },
+      onPodChanged: (uid, owner) => this.tell(uid, owner),
       onRelist: (error) => this.health.report(error),
     });
   }
@@ -139,7 +140,19 @@ export class SharedRuntime {
   /** Returns how to stop listening. */
   subscribe(listener: RuntimeListener): () => void {
     this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    if (listener.owner !== undefined) this.byOwner.set(listener.owner, listener);
+    return () => {
+      this.listeners.delete(listener);
+      if (listener.owner !== undefined && this.byOwner.get(listener.owner) === listener)
+        this.byOwner.delete(listener.owner);
+    };
+  }
+
+  /** One node of thousands; all of them only where it is not known whose Pod it was. */
+  private tell(uid: string, owner: string | undefined): void {
+    const known = owner === undefined ? undefined : this.byOwner.get(owner);
+    if (known) known.onPodChanged(uid);
+    else for (const listener of this.listeners) listener.onPodChanged(uid);
   }
 
   /** Hands the ranges of all nodes to the runtime, comma separated as those of a dual-stack node. */

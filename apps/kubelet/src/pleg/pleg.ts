@@ -1,7 +1,7 @@
 import type { Clock, Logger } from '@tinkernetes/component-base';
 import type { ContainerEventResponse, ContainerEventType, RuntimeClient } from '@tinkernetes/cri';
 import { labels } from '../runtime/labels';
-import type { PodCache } from '../runtime/pod-cache';
+import type { PodCache, Progress } from '../runtime/pod-cache';
 
 export interface PLEGDeps {
   runtime: RuntimeClient;
@@ -9,8 +9,8 @@ export interface PLEGDeps {
   clock: Clock;
   logger: Logger;
   signal: AbortSignal;
-  /** Something of the Pod changed in the runtime. */
-  onPodChanged(uid: string): void;
+  /** Something of the Pod changed in the runtime; of the light node `owner`, where that is known. */
+  onPodChanged(uid: string, owner: string | undefined): void;
   /** Every relist: whether it worked. */
   onRelist(error?: Error): void;
 }
@@ -44,24 +44,31 @@ export class PLEG {
   /** Compares everything in the runtime with the last time and reports the Pods that differ. */
   async relist(): Promise<void> {
     const { runtime, cache, onPodChanged, onRelist } = this.deps;
+    const listed = cache.listing();
     try {
       const [sandboxes, containers] = await Promise.all([runtime.listPodSandbox(), runtime.listContainers()]);
       const now = new Map<string, Map<string, string>>();
+      const owners = new Map<string, string | undefined>();
       const note = (uid: string | undefined, id: string, state: string) => {
         if (!uid) return;
         let states = now.get(uid);
         if (!states) now.set(uid, (states = new Map()));
         states.set(id, state);
       };
-      for (const s of sandboxes.items) note(s.metadata?.uid || s.labels[labels.podUID], s.id, s.state);
+      for (const s of sandboxes.items) {
+        const uid = s.metadata?.uid || s.labels[labels.podUID];
+        note(uid, s.id, s.state);
+        if (uid) owners.set(uid, s.labels[labels.nodeName]);
+      }
       for (const c of containers.containers) note(c.labels[labels.podUID], c.id, c.state);
       const before = this.seen;
       this.seen = now;
       for (const uid of new Set([...now.keys(), ...before.keys()])) {
         if (same(now.get(uid), before.get(uid))) continue;
         cache.invalidate(uid);
-        onPodChanged(uid);
+        onPodChanged(uid, owners.get(uid));
       }
+      listed(new Set(now.keys()));
       onRelist();
     } catch (error) {
       if (!this.deps.signal.aborted) onRelist(error as Error);
@@ -70,33 +77,40 @@ export class PLEG {
 
   /** Resolves when the stream has ended or could not be opened; true when it had worked. */
   private async followEvents(): Promise<boolean> {
-    const { runtime, signal, clock, logger } = this.deps;
+    const { runtime, cache, signal, clock, logger } = this.deps;
     let streaming = false;
+    let open = true;
     const net = clock.setInterval(() => void this.relist(), safetyNetMs, { unref: true });
     try {
-      const events = runtime.getContainerEvents({}, { signal });
-      const first = this.relist();
-      for await (const event of events) {
+      const events = runtime.getContainerEvents({}, { signal })[Symbol.asyncIterator]();
+      // Asked for first, so that nothing happens unseen between the listing and the stream.
+      let next = events.next();
+      const listing = this.relist().then(() => {
+        cache.following = open;
+      });
+      for (let event = await next; !event.done; event = await next) {
         streaming = true;
-        this.handle(event);
+        next = events.next();
+        this.handle(event.value);
       }
-      await first;
+      await listing;
     } catch (error) {
       if (!signal.aborted) logger.debug({ err: error }, 'runtime event stream failed');
     } finally {
+      open = false;
+      cache.following = false;
       net.cancel();
     }
     return streaming;
   }
 
   private handle(event: ContainerEventResponse): void {
-    const uid = event.podSandboxStatus?.metadata?.uid;
+    const { metadata, labels: sandboxLabels } = event.podSandboxStatus ?? {};
     const { cache, onPodChanged } = this.deps;
-    if (!uid) return;
-    // What the kubelet did itself it has already looked at.
-    if (alreadyKnown(cache, uid, event)) return;
-    cache.invalidate(uid);
-    onPodChanged(uid);
+    if (!metadata?.uid) return;
+    // What the kubelet does itself it looks at itself.
+    if (cache.observe(metadata.uid, event, progressOf[event.containerEventType]))
+      onPodChanged(metadata.uid, sandboxLabels?.[labels.nodeName]);
   }
 
   private async pause(ms: number): Promise<void> {
@@ -108,24 +122,12 @@ export class PLEG {
   }
 }
 
-const order: Record<ContainerEventType, number> = {
-  CONTAINER_CREATED_EVENT: 0,
-  CONTAINER_STARTED_EVENT: 1,
-  CONTAINER_STOPPED_EVENT: 2,
-  CONTAINER_DELETED_EVENT: 3,
+const progressOf: Record<ContainerEventType, Progress> = {
+  CONTAINER_CREATED_EVENT: 'created',
+  CONTAINER_STARTED_EVENT: 'running',
+  CONTAINER_STOPPED_EVENT: 'exited',
+  CONTAINER_DELETED_EVENT: 'removed',
 };
-const reached = { created: 0, running: 1, exited: 2, unknown: -1 };
-
-function alreadyKnown(cache: PodCache, uid: string, event: ContainerEventResponse): boolean {
-  const known = cache.peek(uid);
-  if (!known) return false;
-  const type = order[event.containerEventType];
-  const container = known.containers.find((c) => c.id === event.containerId);
-  if (container) return reached[container.state] >= type;
-  const sandbox = known.sandboxes.find((s) => s.id === event.containerId);
-  if (sandbox) return type <= 1 && sandbox.state === 'SANDBOX_READY';
-  return event.containerEventType === 'CONTAINER_DELETED_EVENT';
-}
 
 function same(
   a: ReadonlyMap<string, string> | undefined,

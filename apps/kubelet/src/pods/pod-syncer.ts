@@ -101,9 +101,11 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
       if (!(error instanceof MountError)) throw error;
       return { retryAfterMs: mountRetryMs };
     }
-    const result = await runtimes.syncPod(pod, before, { pullSecrets, trace });
+    const { result, after } = await cache.whileActing(uid, async () => ({
+      result: await runtimes.syncPod(pod, before, { pullSecrets, trace }),
+      after: await cache.get(uid, pod.metadata.name, pod.metadata.namespace),
+    }));
     generator.setWaiting(uid, result.waiting);
-    const after = await cache.get(uid, pod.metadata.name, pod.metadata.namespace);
     probes.update(pod, after);
     const final = await generator.generate(pod, after);
     if (isReady(final) && !isReady(status)) {
@@ -177,7 +179,6 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
     report(pod, await generator.generate(pod, before, { verdict }));
     await unlessAborted(signal, runtimes.killPod(pod, before, { gracePeriodSeconds }));
     probes.forget(uid);
-    cache.invalidate(uid);
     const after = await cache.get(uid, pod.metadata.name, pod.metadata.namespace);
     report(pod, await generator.generate(pod, after, { verdict, terminal: true }));
   }

@@ -1,9 +1,10 @@
 import type { Container, Pod } from '@tinkernetes/api';
 import type { Clock, Logger } from '@tinkernetes/component-base';
 import { isCriError, type RuntimeClient } from '@tinkernetes/cri';
-import { allContainers, isSidecar, podText } from '../pods/pod-facts';
+import { allContainers, isSidecar, podText, uidOf } from '../pods/pod-facts';
 import type { KillReason } from './container-kill';
 import { runHook, type HookDeps } from './lifecycle-hooks';
+import type { PodCache } from './pod-cache';
 import type { PodEvents } from './pod-events';
 import {
   hasReadySandbox,
@@ -22,6 +23,7 @@ export interface KillOptions {
 
 export interface KillerDeps extends HookDeps {
   runtime: RuntimeClient;
+  cache: PodCache;
   events: PodEvents;
   clock: Clock;
   logger: Logger;
@@ -35,7 +37,7 @@ export class ContainerKiller {
   constructor(private readonly deps: KillerDeps) {}
 
   async kill(pod: Pod, target: RuntimeContainer, podIP: string, options: KillOptions = {}): Promise<void> {
-    const { clock, events, runtime } = this.deps;
+    const { cache, clock, events, runtime } = this.deps;
     const container = allContainers(pod).find((c) => c.container.name === target.name)?.container;
     const grace = gracePeriodSeconds(pod, container, options);
     events.container(pod, target.name, {
@@ -51,19 +53,21 @@ export class ContainerKiller {
       options.gracePeriodSeconds === undefined
         ? Math.max(grace - spent, minimumGraceSeconds)
         : Math.max(grace - spent, Math.min(grace, minimumGraceSeconds));
+    cache.expect(uidOf(pod), target.id, 'exited');
     try {
       await runtime.stopContainer(
         { containerId: target.id, timeout: left },
         { timeoutMs: (left + 120) * 1000 },
       );
     } catch (error) {
+      cache.failed(uidOf(pod), target.id);
       if (!isCriError(error, 'NOT_FOUND')) throw error;
     }
   }
 
   /** Regular containers together, then sidecars from the last to the first, all within one grace period; then the sandbox. */
   async killPod(pod: Pod, status: PodRuntimeStatus, options: KillOptions = {}): Promise<void> {
-    const { clock, runtime } = this.deps;
+    const { clock } = this.deps;
     const podIP = status.ips[0] ?? '';
     const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar).map((c) => c.name);
     const running = runningContainers(status);
@@ -83,10 +87,19 @@ export class ContainerKiller {
     }
     if (!hasReadySandbox(status)) return;
     await Promise.all(
-      status.sandboxes
-        .filter((s) => s.state === 'SANDBOX_READY')
-        .map((s) => runtime.stopPodSandbox({ podSandboxId: s.id })),
+      status.sandboxes.filter((s) => s.state === 'SANDBOX_READY').map((s) => this.stopSandbox(pod, s.id)),
     );
+  }
+
+  private async stopSandbox(pod: Pod, podSandboxId: string): Promise<void> {
+    const { cache, runtime } = this.deps;
+    cache.expect(uidOf(pod), podSandboxId, 'exited');
+    try {
+      await runtime.stopPodSandbox({ podSandboxId });
+    } catch (error) {
+      cache.failed(uidOf(pod), podSandboxId);
+      throw error;
+    }
   }
 
   private async preStop(

@@ -156,10 +156,11 @@ export class ContainerStarter {
       .then(
         (answer) => answer.containerId,
         (error: unknown) => {
+          cache.invalidate(uidOf(pod));
           throw new StartError('CreateContainerError', failed(error, messageOf(error)), { cause: error });
         },
       );
-    cache.invalidate(uidOf(pod));
+    cache.expect(uidOf(pod), containerId, 'created');
     this.deps.resizer.started(containerId, pod, container);
     events.container(pod, container.name, { reason: 'Created', message: 'Container created' });
     tracer.record('kubelet.metadata', {
@@ -172,10 +173,11 @@ export class ContainerStarter {
         logPath: config.logPath ?? '',
       },
     });
+    cache.expect(uidOf(pod), containerId, 'running');
     await runtime.startContainer({ containerId }, { traceParent: at.trace }).catch((error: unknown) => {
+      cache.failed(uidOf(pod), containerId);
       throw new StartError('RunContainerError', failed(error, messageOf(error)), { cause: error });
     });
-    cache.invalidate(uidOf(pod));
     events.container(pod, container.name, { reason: 'Started', message: 'Container started' });
     await this.postStart(pod, container, { containerId, podIP: at.podIPs[0] ?? '', trace: at.trace });
   }
@@ -208,7 +210,6 @@ export class ContainerStarter {
       const status = await cache.get(uidOf(pod));
       const target = status.containers.find((c) => c.id === at.containerId);
       if (target) await killer.kill(pod, target, at.podIP, { message: 'FailedPostStartHook' });
-      cache.invalidate(uidOf(pod));
       throw new StartError('PostStartHookError', error instanceof Error ? error.message : String(error), {
         cause: error,
       });

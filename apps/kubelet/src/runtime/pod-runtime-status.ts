@@ -1,4 +1,4 @@
-import type { ContainerStatus, PodSandboxStatus } from '@tinkernetes/cri';
+import type { ContainerEventResponse, ContainerStatus, PodSandboxStatus } from '@tinkernetes/cri';
 import { annotations, labels } from './labels';
 
 export type RuntimeContainerState = 'created' | 'running' | 'exited' | 'unknown';
@@ -37,6 +37,37 @@ export interface PodRuntimeStatus {
   /** Of the newest sandbox, while it is ready. */
   ips: readonly string[];
 }
+
+export interface PodIdentity {
+  uid: string;
+  /** Of use only where the runtime has no sandbox of the Pod. */
+  name?: string;
+  namespace?: string;
+}
+
+export function podRuntimeStatus(
+  { uid, name = '', namespace = '' }: PodIdentity,
+  sandboxes: readonly PodSandboxStatus[],
+  containers: readonly RuntimeContainer[],
+): PodRuntimeStatus {
+  const byAge = [...sandboxes].sort((a, b) => b.createdAt - a.createdAt);
+  const newest = byAge[0];
+  const network = newest?.state === 'SANDBOX_READY' ? newest.network : null;
+  return {
+    uid,
+    name: newest?.metadata?.name ?? name,
+    namespace: newest?.metadata?.namespace ?? namespace,
+    sandboxes: byAge,
+    containers: [...containers].sort((a, b) => b.createdAt - a.createdAt || b.restartCount - a.restartCount),
+    ips: network?.ip ? [network.ip, ...network.additionalIps.map((a) => a.ip)] : [],
+  };
+}
+
+/** The containers that an event of CRI's GetContainerEvents describes: those of its sandbox. */
+export const containersOfEvent = (
+  { containersStatuses }: ContainerEventResponse,
+  sandboxId: string,
+): RuntimeContainer[] => containersStatuses.map((status) => toRuntimeContainer(status, sandboxId));
 
 export const emptyPodRuntimeStatus = (uid: string, name = '', namespace = ''): PodRuntimeStatus => ({
   uid,

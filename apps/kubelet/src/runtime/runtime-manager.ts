@@ -1,7 +1,7 @@
 import type { Container, Pod, Secret } from '@tinkernetes/api';
 import type { Logger, StepTracer, TraceParent } from '@tinkernetes/component-base';
 import type { DeepPartial, PodSandboxConfig, RuntimeClient } from '@tinkernetes/cri';
-import { podText, uidOf } from '../pods/pod-facts';
+import { isSidecar, podText, uidOf } from '../pods/pod-facts';
 import type { ProbeResults } from './container-kill';
 import type { ContainerKiller, KillOptions } from './container-killer';
 import type { ContainerResizer } from './container-resizer';
@@ -51,7 +51,7 @@ export class RuntimeManager {
     status: PodRuntimeStatus,
     { pullSecrets, trace }: { pullSecrets: readonly Secret[]; trace: TraceParent | undefined },
   ): Promise<SyncPodResult> {
-    const { cache, killer, events } = this.deps;
+    const { killer, events } = this.deps;
     const actions = computePodActions(pod, status, this.deps.probes);
     const waiting = new Map<string, StartError>();
     if (actions.killPod) {
@@ -65,7 +65,6 @@ export class RuntimeManager {
           );
         }
         await killer.killPod(pod, status);
-        cache.invalidate(uidOf(pod));
       }
       if (!actions.createSandbox) return { waiting };
     } else {
@@ -76,7 +75,6 @@ export class RuntimeManager {
       }
       for (const { target, reason, message } of actions.containersToKill) {
         await killer.kill(pod, target, status.ips[0] ?? '', { reason, message });
-        cache.invalidate(uidOf(pod));
       }
     }
     let { sandboxId } = actions;
@@ -116,12 +114,13 @@ export class RuntimeManager {
     for (const c of actions.initContainersToStart) await start(c);
     for (const c of actions.containersToStart) await start(c);
     const delays = [...waiting.values()].map((e) => e.retryAfterMs ?? startRetryMs);
+    // The next container needs nothing but that this one has started.
+    if (actions.initContainersToStart.some((c) => isSidecar(c) && !waiting.has(c.name))) delays.push(0);
     return { waiting, retryAfterMs: delays.length > 0 ? Math.min(...delays) : undefined };
   }
 
   async killPod(pod: Pod, status: PodRuntimeStatus, options: KillOptions): Promise<void> {
     await this.deps.killer.killPod(pod, status, options);
-    this.deps.cache.invalidate(uidOf(pod));
   }
 
   /** Removes what a finished Pod left in the runtime. */
@@ -141,8 +140,11 @@ export class RuntimeManager {
       if (container.state !== 'exited') continue;
       if (!seen.has(container.name)) seen.add(container.name);
       else {
-        await runtime.removeContainer({ containerId: container.id });
-        cache.invalidate(status.uid);
+        cache.expect(status.uid, container.id, 'removed');
+        await runtime.removeContainer({ containerId: container.id }).catch((error: unknown) => {
+          cache.failed(status.uid, container.id);
+          throw error;
+        });
       }
     }
     for (const sandbox of status.sandboxes.slice(1)) {
@@ -168,21 +170,19 @@ export class RuntimeManager {
       podStep(this.deps.nodeName, pod, trace, { qosClass: qosClassOf(pod), cgroupParent: cgroupParent(pod) }),
       () => undefined,
     );
-    const { podSandboxId } = await tracer.step(
-      'kubelet.cri',
-      podStep(this.deps.nodeName, pod, trace, { call: 'RunPodSandbox' }),
-      (span) =>
+    const uid = uidOf(pod);
+    const { podSandboxId } = await tracer
+      .step('kubelet.cri', podStep(this.deps.nodeName, pod, trace, { call: 'RunPodSandbox' }), (span) =>
         runtime.runPodSandbox(
           { config, runtimeHandler: pod.spec.runtimeClassName ?? '' },
           { traceParent: span.traceParent, timeoutMs: 240_000 },
         ),
-    );
-    cache.invalidate(uidOf(pod));
-    const { status } = await runtime.podSandboxStatus({ podSandboxId });
-    const network = status?.network;
-    return {
-      sandboxId: podSandboxId,
-      podIPs: network?.ip ? [network.ip, ...network.additionalIps.map((a) => a.ip)] : [],
-    };
+      )
+      .catch((error: unknown) => {
+        cache.invalidate(uid);
+        throw error;
+      });
+    cache.expect(uid, podSandboxId, 'running');
+    return { sandboxId: podSandboxId, podIPs: (await cache.get(uid)).ips };
   }
 }

@@ -101,8 +101,15 @@ export class FakeRuntime {
   }
 
   private emit(containerId: string, sandboxId: string, containerEventType: ContainerEventType): void {
-    const metadata = this.sandboxes.get(sandboxId)?.config.metadata;
-    const event = { containerId, containerEventType, podSandboxStatus: { id: sandboxId, metadata } };
+    const sandbox = this.sandboxes.get(sandboxId);
+    const event = {
+      containerId,
+      containerEventType,
+      podSandboxStatus: sandbox && this.sandboxStatusOf(sandbox),
+      containersStatuses: [...this.containers.values()]
+        .filter((c) => c.sandboxId === sandboxId)
+        .map((c) => this.statusOf(c)),
+    };
     for (const listener of this.listeners) listener(event);
   }
 
@@ -122,6 +129,19 @@ export class FakeRuntime {
       annotations: c.config.annotations,
       mounts: c.config.mounts,
       logPath: c.logPath,
+    };
+  }
+
+  private sandboxStatusOf(s: FakeSandbox) {
+    const network = s.config.linux?.securityContext?.namespaceOptions?.network ?? 'POD';
+    return {
+      id: s.id,
+      metadata: s.config.metadata,
+      labels: s.config.labels,
+      createdAt: s.createdAt,
+      state: s.ready ? ('SANDBOX_READY' as const) : ('SANDBOX_NOTREADY' as const),
+      network: { ip: network === 'NODE' ? '' : s.ip },
+      linux: { namespaces: { options: { network } } },
     };
   }
 
@@ -167,15 +187,18 @@ export class FakeRuntime {
         this.calls.push(`RunPodSandbox ${config.metadata?.name}`);
         await mkdir(config.logDirectory, { recursive: true });
         this.sandboxes.set(id, { id, config, ready: true, createdAt: this.now(), ip: `10.244.0.${serial}` });
+        this.emit(id, id, 'CONTAINER_STARTED_EVENT');
         return { podSandboxId: id };
       },
       stopPodSandbox: ({ podSandboxId }) => {
         const sandbox = this.sandboxes.get(podSandboxId);
+        const wasReady = sandbox?.ready;
         if (sandbox) sandbox.ready = false;
         for (const c of this.containers.values()) {
           if (c.sandboxId === podSandboxId && c.state === 'CONTAINER_RUNNING') this.end(c, 137);
         }
         this.calls.push(`StopPodSandbox ${sandbox?.config.metadata?.name}`);
+        if (wasReady) this.emit(podSandboxId, podSandboxId, 'CONTAINER_STOPPED_EVENT');
         return {};
       },
       removePodSandbox: ({ podSandboxId }) => {
@@ -196,18 +219,7 @@ export class FakeRuntime {
       podSandboxStatus: ({ podSandboxId }) => {
         const s = this.sandboxes.get(podSandboxId);
         if (!s) throw new CriError('NOT_FOUND', 'no such sandbox');
-        const network = s.config.linux?.securityContext?.namespaceOptions?.network ?? 'POD';
-        return {
-          status: {
-            id: s.id,
-            metadata: s.config.metadata,
-            labels: s.config.labels,
-            createdAt: s.createdAt,
-            state: s.ready ? 'SANDBOX_READY' : 'SANDBOX_NOTREADY',
-            network: { ip: network === 'NODE' ? '' : s.ip },
-            linux: { namespaces: { options: { network } } },
-          },
-        };
+        return { status: this.sandboxStatusOf(s) };
       },
       createContainer: ({ podSandboxId, config }) => {
         if (!config) throw new CriError('INVALID_ARGUMENT', 'no config');
@@ -225,6 +237,7 @@ export class FakeRuntime {
           logPath,
         });
         this.calls.push(`CreateContainer ${config.metadata?.name}`);
+        this.emit(id, podSandboxId, 'CONTAINER_CREATED_EVENT');
         return { containerId: id };
       },
       startContainer: async ({ containerId }) => {
@@ -263,7 +276,10 @@ export class FakeRuntime {
       removeContainer: async ({ containerId }) => {
         const container = this.containers.get(containerId);
         this.containers.delete(containerId);
-        if (container) await rm(container.logPath, { force: true });
+        if (container) {
+          this.emit(containerId, container.sandboxId, 'CONTAINER_DELETED_EVENT');
+          await rm(container.logPath, { force: true });
+        }
         return {};
       },
       listContainers: ({ filter }) => ({
