@@ -1,5 +1,8 @@
 import { eventually } from '@tinkernetes/component-base/testing';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { CommandLineClient } from '../harness/clients';
 import { ClusterProcess } from '../harness/cluster-process';
 
@@ -105,3 +108,46 @@ describe('a cluster that is started again', () => {
     await cluster.stopAndRemove();
   }, 300_000);
 });
+
+it.each([
+  ['at once', 0],
+  ['while the components start', 400],
+  ['when the first nodes join', 1200],
+])('leaves no process and no socket behind when Ctrl-C comes %s', async (_, afterMs) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tk-early-'));
+  const args = ['tinkernetes', 'up', '--api-port=0', `--data-dir=${dataDir}`];
+  const child = spawn(process.execPath, [`${root}/dist/run.cjs`, ...args], { stdio: 'ignore' });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  // The moment is part of the case: whatever is reached by then has to be undone.
+  await new Promise((resolve) => setTimeout(resolve, afterMs));
+  child.kill('SIGINT');
+  await exited;
+  await eventually(() => expect(processesWith(dataDir)).toEqual([]));
+  expect(socketsIn(dataDir)).toEqual([]);
+  // What the broken-off start left is no obstacle to the next.
+  const cluster = await ClusterProcess.start(['--nodes=1'], dataDir);
+  await cluster.stopAndRemove();
+  expect(processesWith(dataDir)).toEqual([]);
+});
+
+/** Command lines of the running processes that name the directory. */
+function processesWith(directory: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => commandLineOf(pid))
+    .filter((line) => line.includes(directory));
+}
+
+function commandLineOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    // It ended meanwhile.
+    return '';
+  }
+}
+
+const socketsIn = (directory: string): string[] =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isSocket())
+    .map((entry) => entry.name);
