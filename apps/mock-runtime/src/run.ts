@@ -46,15 +46,16 @@ export const run: Run<MockRuntimeOptions> = async (options, context) => {
     tracer,
   });
   const images = new ImageStore({
-    dir: join(rootDir, 'images'),
+    file: join(rootDir, 'images.jsonl'),
     registry: new Registry(catalogue),
     clock,
     logger,
     genericImages: options.genericImages,
   });
-  await Promise.all([images.load(), podNetwork.reload()]);
+  images.load();
+  await podNetwork.reload();
   const state = new RuntimeState({ rootDir, clock, random, logger, tracer, network, podNetwork, images });
-  await state.load();
+  state.load();
   await podNetwork.collectGarbage([...state.sandboxes.keys()]);
 
   const stats = new Stats(state, network, { clock, imageDir: rootDir });
@@ -81,9 +82,9 @@ export const run: Run<MockRuntimeOptions> = async (options, context) => {
   vnet.forceShutdown();
   await streaming.stop();
   await state.stop();
-  await images.flush();
+  images.close();
   podNetwork.stop();
-  await network.stop();
+  network.stop();
 };
 
 /** Steps recorded since the last time, for the trailers of traced calls: the kubelet passes them on. */

@@ -1,5 +1,5 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { execPlugin, findPlugin } from './exec';
 import {
   readOutput,
@@ -58,23 +58,22 @@ export class CniRunner {
     }
     if (!result)
       throw new CniError(cniErrorCode.invalidNetworkConfig, `network "${list.name}" has no plugins`);
-    await mkdir(this.options.cacheDir, { recursive: true });
-    await writeFile(this.cacheFile(list, conf), JSON.stringify({ result } satisfies Cached));
+    keep(this.cacheFile(list, conf), { result });
     return result;
   }
 
   /** Deleting twice is no error; what was never added neither. */
   async del(list: NetworkConfigList, conf: RuntimeConf): Promise<void> {
-    const prevResult = await this.cached(list, conf);
+    const prevResult = this.cached(list, conf);
     for (const plugin of [...list.plugins].reverse()) {
       await this.run('DEL', this.configFor(list, plugin, conf, prevResult), conf);
     }
-    await rm(this.cacheFile(list, conf), { force: true });
+    rmSync(this.cacheFile(list, conf), { force: true });
   }
 
   async check(list: NetworkConfigList, conf: RuntimeConf): Promise<void> {
     if (list.disableCheck) return;
-    const prevResult = await this.cached(list, conf);
+    const prevResult = this.cached(list, conf);
     for (const plugin of list.plugins)
       await this.run('CHECK', this.configFor(list, plugin, conf, prevResult), conf);
   }
@@ -149,12 +148,22 @@ export class CniRunner {
     return join(this.options.cacheDir, `${list.name}-${containerId}-${ifname}`);
   }
 
-  private async cached(list: NetworkConfigList, conf: RuntimeConf): Promise<CniResult | undefined> {
+  private cached(list: NetworkConfigList, conf: RuntimeConf): CniResult | undefined {
     try {
-      return (JSON.parse(await readFile(this.cacheFile(list, conf), 'utf8')) as Cached).result;
+      return (JSON.parse(readFileSync(this.cacheFile(list, conf), 'utf8')) as Cached).result;
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return undefined;
       throw error;
     }
+  }
+}
+
+function keep(file: string, cached: Cached): void {
+  try {
+    writeFileSync(file, JSON.stringify(cached));
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, JSON.stringify(cached));
   }
 }

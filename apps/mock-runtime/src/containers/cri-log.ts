@@ -1,6 +1,7 @@
-import { close, mkdirSync, openSync, write } from 'node:fs';
+import { close, closeSync, mkdirSync, openSync, write } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock, Logger } from '@tinkernetes/component-base';
+import { errorCode } from '../error-code';
 
 export type LogStream = 'stdout' | 'stderr';
 
@@ -12,7 +13,8 @@ const maxLine = 16 * 1024;
  * event loop are written together.
  */
 export class CriLog {
-  private fd: number;
+  /** Opened with the first line: most containers write none. */
+  private fd: number | undefined;
   private queue: string[] = [];
   private readonly partial: Record<LogStream, string> = { stdout: '', stderr: '' };
   private writing: Promise<void> | undefined;
@@ -24,8 +26,7 @@ export class CriLog {
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {
-    mkdirSync(dirname(path), { recursive: true });
-    this.fd = openSync(path, 'a', 0o640);
+    closeSync(this.create());
   }
 
   append(stream: LogStream, data: Buffer): void {
@@ -42,9 +43,8 @@ export class CriLog {
   /** After rotation: the next lines go to a new file of the same name (CRI ReopenContainerLog). */
   async reopen(): Promise<void> {
     await this.flush();
-    const old = this.fd;
-    this.fd = openSync(this.path, 'a', 0o640);
-    close(old);
+    if (this.fd !== undefined) close(this.fd);
+    this.fd = this.create();
   }
 
   /** Writes what is left, also a line without its end, and closes the file. */
@@ -54,7 +54,8 @@ export class CriLog {
       this.partial[stream] = '';
     }
     await this.flush();
-    close(this.fd);
+    if (this.fd !== undefined) close(this.fd);
+    this.fd = undefined;
   }
 
   async flush(): Promise<void> {
@@ -96,14 +97,30 @@ export class CriLog {
     while (this.queue.length > 0) {
       const text = this.queue.join('');
       this.queue = [];
-      await new Promise<void>((resolve) => {
-        write(this.fd, text, (error) => {
-          if (error && !this.failed)
-            this.logger.warn({ err: error, path: this.path }, 'container log not written');
-          this.failed = error !== null;
-          resolve();
-        });
-      });
+      try {
+        await this.write(text);
+        this.failed = false;
+      } catch (error) {
+        if (!this.failed) this.logger.warn({ err: error, path: this.path }, 'container log not written');
+        this.failed = true;
+      }
+    }
+  }
+
+  private async write(text: string): Promise<void> {
+    const fd = (this.fd ??= this.create());
+    await new Promise<void>((resolve, reject) => {
+      write(fd, text, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  private create(): number {
+    try {
+      return openSync(this.path, 'a', 0o640);
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw error;
+      mkdirSync(dirname(this.path), { recursive: true });
+      return openSync(this.path, 'a', 0o640);
     }
   }
 }

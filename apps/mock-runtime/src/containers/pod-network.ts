@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   builtInPlugins,
   CniRunner,
@@ -13,6 +13,7 @@ import {
 import type { Logger, Random, StepId, StepTracer } from '@tinkernetes/component-base';
 import type { PodSandboxConfig } from '@tinkernetes/cri';
 import { createVnetClient, type VnetClient } from '@tinkernetes/vnet';
+import { errorCode } from '../error-code';
 import type { NodeNetwork } from '../network/node-network';
 
 export interface PodNetworkOptions {
@@ -73,8 +74,7 @@ export class PodNetwork {
     if (!list) throw new Error(notInitialized);
     const { network, random, rootDir } = this.options;
     const netns = join(rootDir, 'netns', `cni-${random.uid()}`);
-    mkdirSync(join(rootDir, 'netns'), { recursive: true });
-    writeFileSync(netns, '');
+    touch(netns);
     network.namespace(netns);
     const conf = runtimeConf(id, config, netns);
     try {
@@ -157,6 +157,16 @@ export class PodNetwork {
       listInterfaces: async (netns) => [...network.namespace(netns).interfaces.values()],
       setRules: async (owner, rules) => network.setRules(owner, rules),
     };
+  }
+}
+
+function touch(file: string): void {
+  try {
+    writeFileSync(file, '');
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, '');
   }
 }
 

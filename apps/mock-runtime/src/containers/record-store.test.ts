@@ -1,24 +1,54 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '@tinkernetes/component-base/testing';
 import { RecordStore } from './record-store';
 
+interface TestRecord {
+  id: string;
+  value: number;
+  bytes?: Buffer;
+}
+
 describe('RecordStore', () => {
   const directory = mkdtempSync(join(tmpdir(), 'records-'));
-  afterAll(() => rmSync(directory, { recursive: true }));
-  const open = () => new RecordStore<{ id: string; value: number }>(directory, silentLogger);
+  const stores: RecordStore<TestRecord>[] = [];
+  afterAll(() => {
+    for (const store of stores) store.close();
+    rmSync(directory, { recursive: true });
+  });
+  const open = (name: string) => {
+    const store = new RecordStore<TestRecord>(join(directory, name), silentLogger);
+    stores.push(store);
+    return store;
+  };
 
-  it('has the last of many versions after a restart, however they fall on the writes', async () => {
-    const store = open();
-    await store.load();
-    for (let value = 0; value <= 200; value++) {
-      store.save({ id: 'a', value });
-      if (value % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
-    }
+  it('has the last of many versions after a restart, without having been closed', () => {
+    const store = open('versions');
+    store.load();
+    for (let value = 0; value <= 200; value++) store.save({ id: 'a', value, bytes: Buffer.from([value]) });
     store.save({ id: 'b', value: 1 });
     store.delete('b');
-    await store.flush();
-    expect(await open().load()).toEqual([{ id: 'a', value: 200 }]);
+    expect(open('versions').load()).toEqual([{ id: 'a', value: 200, bytes: Buffer.from([200]) }]);
+  });
+
+  it('loses only the line that is damaged', () => {
+    const store = open('damaged');
+    store.load();
+    store.save({ id: 'a', value: 1 });
+    appendFileSync(join(directory, 'damaged'), '{"id":"b","va\n');
+    store.save({ id: 'c', value: 3 });
+    expect(open('damaged').load()).toEqual([
+      { id: 'a', value: 1 },
+      { id: 'c', value: 3 },
+    ]);
+  });
+
+  it('does not grow with every change', () => {
+    const store = open('short');
+    store.load();
+    for (let value = 0; value < 5000; value++) store.save({ id: 'a', value });
+    expect(readFileSync(join(directory, 'short'), 'utf8').split('\n').length).toBeLessThan(1100);
+    expect(open('short').load()).toEqual([{ id: 'a', value: 4999 }]);
   });
 });

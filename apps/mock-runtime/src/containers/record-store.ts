@@ -1,74 +1,97 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Logger } from '@tinkernetes/component-base';
+import { errorCode } from '../error-code';
 
-/** Records of one kind, one file each, so that a restarted runtime knows what it had. Last write wins. */
+interface Deleted {
+  id: string;
+  deleted: true;
+}
+
+/** The file is written anew when it has this many lines more than twice the records. */
+const spareLines = 1000;
+
+/**
+ * Records of one kind in one file, so that a restarted runtime knows what it had: each change is a line at its end,
+ * written before the call that made it is answered; the last line of a record counts. A damaged line loses only itself.
+ */
 export class RecordStore<T extends { id: string }> {
-  private readonly pending = new Map<string, Promise<void>>();
-  private readonly latest = new Map<string, T | undefined>();
+  private readonly records = new Map<string, T>();
+  private fd: number | undefined;
+  private lines = 0;
+  /** A write broke off, e.g. on a full disk: the next one starts on a line of its own. */
+  private torn = false;
 
   constructor(
-    private readonly dir: string,
+    private readonly file: string,
     private readonly logger: Logger,
   ) {}
 
-  async load(): Promise<T[]> {
-    await mkdir(this.dir, { recursive: true });
-    const names = (await readdir(this.dir)).filter((name) => name.endsWith('.json'));
-    const records = await Promise.all(names.map((name) => this.read(name)));
-    return records.filter((record): record is Awaited<T> & T => record !== undefined);
+  load(): T[] {
+    mkdirSync(dirname(this.file), { recursive: true });
+    for (const line of this.read().split('\n')) {
+      if (line !== '') this.replay(line);
+    }
+    this.compact();
+    return [...this.records.values()];
   }
 
   save(record: T): void {
-    this.latest.set(record.id, record);
-    this.write(record.id);
+    this.records.set(record.id, record);
+    this.append(JSON.stringify(record, encodeBuffers));
   }
 
   delete(id: string): void {
-    this.latest.set(id, undefined);
-    this.write(id);
+    if (this.records.delete(id)) this.append(JSON.stringify({ id, deleted: true } satisfies Deleted));
   }
 
-  async flush(): Promise<void> {
-    while (this.pending.size > 0) await Promise.all(this.pending.values());
+  close(): void {
+    if (this.fd !== undefined) closeSync(this.fd);
+    this.fd = undefined;
   }
 
-  /** While a record is being written, newer versions of it only replace what will be written next. */
-  private write(id: string): void {
-    if (this.pending.has(id)) return;
-    this.pending.set(
-      id,
-      Promise.resolve().then(() => this.drain(id)),
-    );
-  }
-
-  private async drain(id: string): Promise<void> {
-    const file = join(this.dir, `${id}.json`);
-    while (this.latest.has(id)) {
-      const record = this.latest.get(id);
-      this.latest.delete(id);
-      try {
-        if (record === undefined) {
-          await rm(file, { force: true });
-          continue;
-        }
-        await writeFile(`${file}.tmp`, JSON.stringify(record, encodeBuffers));
-        await rename(`${file}.tmp`, file);
-      } catch (error) {
-        this.logger.error({ err: error, file }, 'state not saved');
-      }
-    }
-    // In the same turn as the last look at `latest`: who saves later starts anew.
-    this.pending.delete(id);
-  }
-
-  private async read(name: string): Promise<T | undefined> {
-    const file = join(this.dir, name);
+  private append(line: string): void {
     try {
-      return JSON.parse(await readFile(file, 'utf8'), decodeBuffers) as T;
+      this.fd ??= openSync(this.file, 'a', 0o600);
+      const data = `${this.torn ? '\n' : ''}${line}\n`;
+      this.torn = true;
+      this.torn = writeSync(this.fd, data) !== Buffer.byteLength(data);
+      this.lines += 1;
+      if (this.lines > 2 * this.records.size + spareLines) this.compact();
     } catch (error) {
-      this.logger.error({ err: error, file }, 'state is damaged and ignored');
-      return undefined;
+      this.logger.error({ err: error, file: this.file }, 'state not saved');
+    }
+  }
+
+  private compact(): void {
+    const lines = [...this.records.values()].map((record) => `${JSON.stringify(record, encodeBuffers)}\n`);
+    try {
+      writeFileSync(`${this.file}.tmp`, lines.join(''), { mode: 0o600 });
+      renameSync(`${this.file}.tmp`, this.file);
+      this.close();
+      this.lines = lines.length;
+      this.torn = false;
+    } catch (error) {
+      this.logger.error({ err: error, file: this.file }, 'state not saved');
+    }
+  }
+
+  private read(): string {
+    try {
+      return readFileSync(this.file, 'utf8');
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return '';
+      throw error;
+    }
+  }
+
+  private replay(line: string): void {
+    try {
+      const record = JSON.parse(line, decodeBuffers) as T | Deleted;
+      if ('deleted' in record) this.records.delete(record.id);
+      else this.records.set(record.id, record);
+    } catch (error) {
+      this.logger.error({ err: error, file: this.file }, 'a record is damaged and ignored');
     }
   }
 }

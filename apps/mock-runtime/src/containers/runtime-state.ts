@@ -39,16 +39,15 @@ export class RuntimeState {
   private readonly listeners = new Set<(event: RuntimeEvent) => void>();
 
   constructor(private readonly options: RuntimeStateOptions) {
-    this.sandboxStore = new RecordStore(join(options.rootDir, 'sandboxes'), options.logger);
-    this.containerStore = new RecordStore(join(options.rootDir, 'containers'), options.logger);
+    this.sandboxStore = new RecordStore(join(options.rootDir, 'sandboxes.jsonl'), options.logger);
+    this.containerStore = new RecordStore(join(options.rootDir, 'containers.jsonl'), options.logger);
     this.processes = new ProcessNamespaces(options);
   }
 
   /** After a restart: sandboxes are as they were, programs that ran have ended with the runtime. */
-  async load(): Promise<void> {
-    const [sandboxes, containers] = await Promise.all([this.sandboxStore.load(), this.containerStore.load()]);
-    for (const sandbox of sandboxes) this.sandboxes.set(sandbox.id, sandbox);
-    for (const record of containers) {
+  load(): void {
+    for (const sandbox of this.sandboxStore.load()) this.sandboxes.set(sandbox.id, sandbox);
+    for (const record of this.containerStore.load()) {
       const sandbox = this.sandboxes.get(record.sandboxId);
       const image = this.options.images.byId(record.imageId);
       if (!sandbox || !image) {
@@ -70,7 +69,8 @@ export class RuntimeState {
 
   async stop(): Promise<void> {
     await Promise.all([...this.containers.values()].map((container) => container.stop(0)));
-    await Promise.all([this.sandboxStore.flush(), this.containerStore.flush()]);
+    this.sandboxStore.close();
+    this.containerStore.close();
   }
 
   onEvent(listener: (event: RuntimeEvent) => void): () => void {
@@ -148,8 +148,10 @@ export class RuntimeState {
   async stopSandbox(id: string): Promise<void> {
     const record = this.sandbox(id);
     await Promise.all(this.containersOf(record.id).map((container) => container.stop(0)));
+    if (isStopped(record)) return;
     if (record.netns !== '') await this.options.podNetwork.tearDown(record.id, record.config, record.netns);
-    if (record.state === 'SANDBOX_NOTREADY') return;
+    // Another call may have been faster.
+    if (isStopped(record)) return;
     record.state = 'SANDBOX_NOTREADY';
     this.processes.remove(record.id);
     this.sandboxStore.save(record);
@@ -269,6 +271,8 @@ function validate({ linux, mounts }: ContainerConfig): void {
       );
   }
 }
+
+const isStopped = ({ state }: SandboxRecord): boolean => state === 'SANDBOX_NOTREADY';
 
 function onlyOne<T>(map: ReadonlyMap<string, T>, prefix: string): T | undefined {
   if (prefix === '') return undefined;

@@ -9,7 +9,8 @@ import { formatReference, parseReference } from './reference';
 import { toStored, type Registry } from './registry';
 
 export interface ImageStoreOptions {
-  dir: string;
+  /** Where the store's list is kept. */
+  file: string;
   registry: Registry;
   clock: Clock;
   logger: Logger;
@@ -32,11 +33,11 @@ export class ImageStore {
   private readonly store: RecordStore<ImageRecord>;
 
   constructor(private readonly options: ImageStoreOptions) {
-    this.store = new RecordStore(options.dir, options.logger);
+    this.store = new RecordStore(options.file, options.logger);
   }
 
-  async load(): Promise<void> {
-    for (const record of await this.store.load()) {
+  load(): void {
+    for (const record of this.store.load()) {
       try {
         const { definition } = this.options.registry.resolve(
           `${record.repository}:${record.tag}`,
@@ -56,8 +57,8 @@ export class ImageStore {
     }
   }
 
-  flush(): Promise<void> {
-    return this.store.flush();
+  close(): void {
+    this.store.close();
   }
 
   list(): StoredImage[] {

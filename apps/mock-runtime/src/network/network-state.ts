@@ -1,8 +1,7 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Logger } from '@tinkernetes/component-base';
 import type { AttachRequest, Route, Rule } from '@tinkernetes/vnet';
-import { errorCode } from '../error-code';
+import { RecordStore } from '../containers/record-store';
 
 export interface SavedNetwork {
   overlayPort: number;
@@ -11,104 +10,65 @@ export interface SavedNetwork {
   routes: Readonly<Record<string, readonly Route[]>>;
 }
 
-const empty: SavedNetwork = { overlayPort: 0, interfaces: [], rules: {}, routes: {} };
+/** One line of the tables; its id is its kind and its key. */
+type Entry =
+  | { id: 'overlay'; port: number }
+  | { id: `interface ${string}`; request: AttachRequest }
+  | { id: `rules ${string}`; owner: string; rules: readonly Rule[] }
+  | { id: `routes ${string}`; owner: string; routes: readonly Route[] };
 
 /**
  * The node's network tables on disk. On Linux they are the kernel's and survive a restart of the runtime; here a
- * restarted runtime reads them back. Changes that arrive while a write runs share the next one.
+ * restarted runtime reads them back.
  */
 export class NetworkState {
+  private readonly store: RecordStore<Entry>;
   private overlayPort = 0;
-  private readonly interfaces = new Map<string, AttachRequest>();
-  private readonly rules = new Map<string, readonly Rule[]>();
-  private readonly routes = new Map<string, readonly Route[]>();
-  private readonly file: string;
-  private writing: Promise<void> | undefined;
-  private dirty = false;
 
-  constructor(
-    rootDir: string,
-    private readonly logger: Logger,
-  ) {
-    this.file = join(rootDir, 'network.json');
+  constructor(rootDir: string, logger: Logger) {
+    this.store = new RecordStore(join(rootDir, 'network.jsonl'), logger);
   }
 
-  async load(): Promise<SavedNetwork> {
-    const saved = await this.read();
-    this.overlayPort = saved.overlayPort;
-    for (const request of saved.interfaces)
-      this.interfaces.set(keyOf(request.netns, request.ifname), request);
-    for (const [owner, rules] of Object.entries(saved.rules)) this.rules.set(owner, rules);
-    for (const [owner, routes] of Object.entries(saved.routes)) this.routes.set(owner, routes);
-    return saved;
+  load(): SavedNetwork {
+    const interfaces: AttachRequest[] = [];
+    const rules: Record<string, readonly Rule[]> = {};
+    const routes: Record<string, readonly Route[]> = {};
+    for (const entry of this.store.load()) {
+      if ('port' in entry) this.overlayPort = entry.port;
+      else if ('request' in entry) interfaces.push(entry.request);
+      else if ('rules' in entry) rules[entry.owner] = entry.rules;
+      else routes[entry.owner] = entry.routes;
+    }
+    return { overlayPort: this.overlayPort, interfaces, rules, routes };
   }
 
   saveOverlayPort(port: number): void {
     if (this.overlayPort === port) return;
     this.overlayPort = port;
-    this.changed();
+    this.store.save({ id: 'overlay', port });
   }
 
   saveInterface(request: AttachRequest): void {
-    this.interfaces.set(keyOf(request.netns, request.ifname), request);
-    this.changed();
+    this.store.save({ id: idOf(request.netns, request.ifname), request });
   }
 
   forgetInterface(netns: string, ifname: string): void {
-    if (this.interfaces.delete(keyOf(netns, ifname))) this.changed();
+    this.store.delete(idOf(netns, ifname));
   }
 
   saveRules(owner: string, rules: readonly Rule[]): void {
-    if (rules.length > 0) this.rules.set(owner, rules);
-    else this.rules.delete(owner);
-    this.changed();
+    if (rules.length > 0) this.store.save({ id: `rules ${owner}`, owner, rules });
+    else this.store.delete(`rules ${owner}`);
   }
 
   saveRoutes(owner: string, routes: readonly Route[]): void {
-    if (routes.length > 0) this.routes.set(owner, routes);
-    else this.routes.delete(owner);
-    this.changed();
+    if (routes.length > 0) this.store.save({ id: `routes ${owner}`, owner, routes });
+    else this.store.delete(`routes ${owner}`);
   }
 
-  async flush(): Promise<void> {
-    while (this.writing) await this.writing;
-  }
-
-  private changed(): void {
-    this.dirty = true;
-    this.writing ??= this.writeAll().finally(() => {
-      this.writing = undefined;
-    });
-  }
-
-  private async writeAll(): Promise<void> {
-    while (this.dirty) {
-      this.dirty = false;
-      const saved: SavedNetwork = {
-        overlayPort: this.overlayPort,
-        interfaces: [...this.interfaces.values()],
-        rules: Object.fromEntries(this.rules),
-        routes: Object.fromEntries(this.routes),
-      };
-      try {
-        await mkdir(dirname(this.file), { recursive: true });
-        await writeFile(`${this.file}.tmp`, JSON.stringify(saved));
-        await rename(`${this.file}.tmp`, this.file);
-      } catch (error) {
-        this.logger.error({ err: error, file: this.file }, 'network tables not saved');
-      }
-    }
-  }
-
-  private async read(): Promise<SavedNetwork> {
-    try {
-      return { ...empty, ...(JSON.parse(await readFile(this.file, 'utf8')) as Partial<SavedNetwork>) };
-    } catch (error) {
-      if (errorCode(error) !== 'ENOENT')
-        this.logger.warn({ err: error, file: this.file }, 'network tables are unreadable, starting without');
-      return empty;
-    }
+  close(): void {
+    this.store.close();
   }
 }
 
-const keyOf = (netns: string, ifname: string): string => `${netns}|${ifname}`;
+const idOf = (netns: string, ifname: string): `interface ${string}` => `interface ${netns}|${ifname}`;

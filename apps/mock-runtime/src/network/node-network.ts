@@ -83,7 +83,7 @@ export class NodeNetwork implements Uplink {
 
   async start(): Promise<void> {
     const { state, overlayBindAddress, logger } = this.options;
-    const saved = await state.load();
+    const saved = state.load();
     this.overlay = await Overlay.start({
       bindAddress: overlayBindAddress,
       port: saved.overlayPort,
@@ -98,11 +98,11 @@ export class NodeNetwork implements Uplink {
     this.nodePorts.apply(this.nat.nodePorts());
   }
 
-  async stop(): Promise<void> {
+  stop(): void {
     this.nodePorts.stop();
     this.hostNetwork.stop();
     this.overlay?.close();
-    await this.options.state.flush();
+    this.options.state.close();
   }
 
   info(): NodeInfo {

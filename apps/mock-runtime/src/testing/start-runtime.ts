@@ -48,6 +48,7 @@ export interface TestPod {
 }
 
 export interface StartedPod {
+  name: string;
   sandboxId: string;
   containerId: string;
   ip: string;
@@ -137,9 +138,9 @@ export async function startTestRuntime({
       });
       await runtime.startContainer({ containerId });
       const { status } = await runtime.podSandboxStatus({ podSandboxId });
-      return { sandboxId: podSandboxId, containerId, ip: status?.network?.ip ?? '' };
+      return { name, sandboxId: podSandboxId, containerId, ip: status?.network?.ip ?? '' };
     },
-    log: ({ containerId }) => readLog(logs, containerId, dir),
+    log: ({ name }) => readFileSync(join(logs, name, 'main.log'), 'utf8'),
     async sh({ containerId }, command) {
       const { stdout, stderr, exitCode } = await runtime.execSync({
         containerId,
@@ -156,11 +157,4 @@ export async function startTestRuntime({
       rmSync(dir, { recursive: true, force: true });
     },
   };
-}
-
-function readLog(_logs: string, containerId: string, dir: string): string {
-  const record = JSON.parse(readFileSync(join(dir, 'root/containers', `${containerId}.json`), 'utf8')) as {
-    logPath: string;
-  };
-  return readFileSync(record.logPath, 'utf8');
 }

@@ -1,5 +1,5 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { CniError, cniErrorCode, cniVersion, type CniResult } from '../types';
 import { definePlugin, type PluginCall } from '../plugin';
 import { firstAddress, formatIPv4, lastAddress, parseIPv4, parseRange } from './ip-range';
@@ -32,11 +32,8 @@ const defaultDataDir = '/var/lib/cni/networks';
 export const hostLocal = definePlugin({
   async add(call) {
     const { config, dir } = open(call);
-    await mkdir(dir, { recursive: true });
-    const ips = [];
-    for (const [index, set] of rangesOf(config).entries()) {
-      ips.push(await inTurn(dir, () => allocate({ dir, index, set, owner: ownerOf(call) })));
-    }
+    const owner = ownerOf(call);
+    const ips = rangesOf(config).map((set, index) => allocate({ dir, index, set, owner }));
     const result: CniResult = { cniVersion, ips, routes: config.routes ?? [], dns: {} };
     return result;
   },
@@ -46,15 +43,15 @@ export const hostLocal = definePlugin({
     const owner = ownerOf(call);
     // What ADD gave is the first place to look at; a runtime that has lost it costs a look at all of them.
     const given = (call.config.prevResult?.ips ?? []).map(({ address }) => address.split('/')[0] ?? '');
-    const released = await Promise.all(given.map((address) => releaseOne(join(dir, address), owner)));
-    if (released.length === 0 || released.includes(false)) await releaseWhere(dir, (h) => h === owner);
+    const released = given.map((address) => releaseOne(join(dir, address), owner));
+    if (released.length === 0 || released.includes(false)) releaseWhere(dir, (h) => h === owner);
   },
 
   async check(call) {
     const { dir } = open(call);
     const owner = ownerOf(call);
     let found = false;
-    for (const [, holder] of await reservations(dir)) if (holder === owner) found = true;
+    for (const [, holder] of reservations(dir)) if (holder === owner) found = true;
     if (!found)
       throw new CniError(
         cniErrorCode.internal,
@@ -67,7 +64,7 @@ export const hostLocal = definePlugin({
     const valid = new Set(
       (call.config['cni.dev/valid-attachments'] ?? []).map((a) => `${a.containerID}\r\n${a.ifname}`),
     );
-    await releaseWhere(dir, (holder) => !valid.has(holder));
+    releaseWhere(dir, (holder) => !valid.has(holder));
   },
 });
 
@@ -85,22 +82,6 @@ function rangesOf({ ranges, subnet, rangeStart, rangeEnd, gateway }: HostLocalCo
   throw new CniError(cniErrorCode.invalidNetworkConfig, 'no IP ranges specified');
 }
 
-const turns = new Map<string, Promise<unknown>>();
-
-/**
- * One allocation a directory at a time, as upstream's file lock does it: those that start from the same last address
- * would try all addresses that the others are just taking.
- */
-async function inTurn<T>(dir: string, work: () => Promise<T>): Promise<T> {
-  const turn = (turns.get(dir) ?? Promise.resolve()).then(work, work);
-  turns.set(dir, turn);
-  try {
-    return await turn;
-  } finally {
-    if (turns.get(dir) === turn) turns.delete(dir);
-  }
-}
-
 interface AllocationRequest {
   dir: string;
   index: number;
@@ -108,9 +89,13 @@ interface AllocationRequest {
   owner: string;
 }
 
-async function allocate({ dir, index, set, owner }: AllocationRequest) {
+/**
+ * One allocation after the other: these small files are read and written in one go, since an allocation that waits starts
+ * from the same last address as those that come meanwhile (upstream locks a file).
+ */
+function allocate({ dir, index, set, owner }: AllocationRequest) {
   const marker = join(dir, `last_reserved_ip.${index}`);
-  const last = parseIPv4(await readOptional(marker));
+  const last = parseIPv4(readOptional(marker));
   for (const range of set) {
     const subnet = parseRange(range.subnet);
     if (!subnet)
@@ -122,8 +107,8 @@ async function allocate({ dir, index, set, owner }: AllocationRequest) {
     const start = last !== undefined && last >= first && last < end ? last + 1 : first;
     for (let step = 0; step < count; step++) {
       const address = formatIPv4(first + ((start - first + step) % count));
-      if (address === gateway || !(await reserve(join(dir, address), owner))) continue;
-      await writeFile(marker, address);
+      if (address === gateway || !reserve(join(dir, address), owner)) continue;
+      writeFileSync(marker, address);
       return { address: `${address}/${subnet.prefix}`, gateway };
     }
   }
@@ -138,47 +123,45 @@ async function allocate({ dir, index, set, owner }: AllocationRequest) {
 }
 
 /** The file's creation is the reservation: two processes never get the same address. */
-async function reserve(file: string, owner: string): Promise<boolean> {
+function reserve(file: string, owner: string): boolean {
   try {
-    await writeFile(file, owner, { flag: 'wx' });
+    writeFileSync(file, owner, { flag: 'wx' });
     return true;
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return false;
-    throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
+    mkdirSync(dirname(file), { recursive: true });
+    return reserve(file, owner);
   }
 }
 
-async function reservations(dir: string): Promise<[file: string, holder: string][]> {
+function reservations(dir: string): [file: string, holder: string][] {
   let names: string[];
   try {
-    names = await readdir(dir);
+    names = readdirSync(dir);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return [];
     throw error;
   }
-  const addresses = names.filter((name) => parseIPv4(name) !== undefined);
-  return Promise.all(
-    addresses.map(async (name): Promise<[string, string]> => {
-      const file = join(dir, name);
-      return [file, (await readOptional(file)) ?? ''];
-    }),
-  );
+  return names
+    .filter((name) => parseIPv4(name) !== undefined)
+    .map((name) => [join(dir, name), readOptional(join(dir, name)) ?? '']);
 }
 
 /** False when the address isn't this owner's. */
-async function releaseOne(file: string, owner: string): Promise<boolean> {
-  if ((await readOptional(file)) !== owner) return false;
-  await rm(file, { force: true });
+function releaseOne(file: string, owner: string): boolean {
+  if (readOptional(file) !== owner) return false;
+  rmSync(file, { force: true });
   return true;
 }
 
-async function releaseWhere(dir: string, matches: (holder: string) => boolean): Promise<void> {
-  for (const [file, holder] of await reservations(dir)) if (matches(holder)) await rm(file, { force: true });
+function releaseWhere(dir: string, matches: (holder: string) => boolean): void {
+  for (const [file, holder] of reservations(dir)) if (matches(holder)) rmSync(file, { force: true });
 }
 
-async function readOptional(file: string): Promise<string | undefined> {
+function readOptional(file: string): string | undefined {
   try {
-    return (await readFile(file, 'utf8')).trim();
+    return readFileSync(file, 'utf8').trim();
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
