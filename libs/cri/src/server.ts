@@ -135,10 +135,21 @@ function streaming(handler: AnyHandler) {
 }
 
 function callContext(call: ServerUnaryCall<object, object> | ServerWritableStream<object, object>): CriCall {
-  const controller = new AbortController();
-  call.on('cancelled', () => controller.abort(new CriError('CANCELLED', 'call cancelled')));
   const [traceParent] = call.metadata.get('traceparent');
-  return { signal: controller.signal, traceParent: traceParent?.toString() };
+  let controller: AbortController | undefined;
+  return {
+    // Made when first asked for: most calls never look at it, and every one that ends is "cancelled" once more.
+    get signal() {
+      if (!controller) {
+        const made = (controller = new AbortController());
+        const abort = () => made.abort(new CriError('CANCELLED', 'call cancelled'));
+        if (call.cancelled) abort();
+        else call.on('cancelled', abort);
+      }
+      return controller.signal;
+    },
+    traceParent: traceParent?.toString(),
+  };
 }
 
 function toStatus(error: unknown): { code: number; details: string; metadata: Metadata } {
