@@ -105,6 +105,25 @@ describe('createEventRecorder', () => {
     expect(events()).toMatchObject([{ count: 2 }]);
   });
 
+  it('sends no faster than it may', async () => {
+    const limited = createEventRecorder({
+      client: server.client,
+      component: 'kubelet',
+      clock,
+      logger: silentLogger,
+      signal: stop.signal,
+      rate: { qps: 2, burst: 3 },
+    });
+    for (let i = 0; i < 6; i++) limited.event(pod(`p${i}`), 'Normal', 'Pulled', 'x');
+    await clock.advance(0);
+    expect(events()).toHaveLength(3);
+    await clock.advance(1000);
+    expect(events()).toHaveLength(5);
+    await clock.advance(500);
+    await limited.flush();
+    expect(events()).toHaveLength(6);
+  });
+
   it('tries again while the server is away, and gives up when it is stopped', async () => {
     server.failure = new Error('connection refused');
     recorder.event(pod('a'), 'Normal', 'Pulled', 'x');

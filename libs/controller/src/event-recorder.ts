@@ -3,6 +3,7 @@ import { isAlreadyExists, isNotFound, StatusError } from '@tinkernetes/apimachin
 import type { Client } from '@tinkernetes/client';
 import { formatTime, type Clock, type Logger } from '@tinkernetes/component-base';
 import { EventCorrelator, type Correlated } from './event-correlator';
+import { TokenBucket } from './token-bucket';
 import type { EventOptions, EventRecorder, EventType } from './types';
 
 export interface EventRecorderOptions {
@@ -15,6 +16,13 @@ export interface EventRecorderOptions {
   logger: Logger;
   /** Events that are not sent when it aborts are dropped. */
   signal?: AbortSignal;
+  /** At most `burst` at once and `qps` a second in the long run; left out: no limit. */
+  rate?: EventRate;
+}
+
+export interface EventRate {
+  qps: number;
+  burst: number;
 }
 
 /** client-go's sink tries so often, ten seconds apart, while the server can't be reached. */
@@ -76,8 +84,10 @@ class EventSender {
   private readonly events;
   private tail: Promise<void> = Promise.resolve();
   private waiting = 0;
+  private readonly bucket: TokenBucket | undefined;
 
   constructor(private readonly options: EventRecorderOptions) {
+    this.bucket = options.rate && new TokenBucket(options.clock, options.rate);
     this.correlator = new EventCorrelator(options.clock);
     this.events = options.client.for(Events);
   }
@@ -91,12 +101,21 @@ class EventSender {
     this.tail = this.tail.then(async () => {
       this.waiting--;
       const correlated = this.correlator.correlate(event);
-      if (correlated) await this.deliver(correlated);
+      if (!correlated) return;
+      await this.turn();
+      await this.deliver(correlated);
     });
   }
 
   flush(): Promise<void> {
     return this.tail;
+  }
+
+  private async turn(): Promise<void> {
+    const { clock, logger, signal } = this.options;
+    const waitMs = this.bucket?.take() ?? 0;
+    if (waitMs > 0)
+      await clock.sleep(waitMs, signal).catch(() => logger.debug({}, 'stopped while an event waited'));
   }
 
   private async deliver(correlated: Correlated): Promise<void> {
