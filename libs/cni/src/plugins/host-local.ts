@@ -23,6 +23,7 @@ interface HostLocalConfig {
   routes?: { dst: string; gw?: string }[];
 }
 
+const longestAddress = '255.255.255.255'.length;
 const defaultDataDir = '/var/lib/cni/networks';
 
 /**
@@ -108,7 +109,7 @@ function allocate({ dir, index, set, owner }: AllocationRequest) {
     for (let step = 0; step < count; step++) {
       const address = formatIPv4(first + ((start - first + step) % count));
       if (address === gateway || !reserve(join(dir, address), owner)) continue;
-      writeFileSync(marker, address);
+      mark(marker, address);
       return { address: `${address}/${subnet.prefix}`, gateway };
     }
   }
@@ -120,6 +121,17 @@ function allocate({ dir, index, set, owner }: AllocationRequest) {
     cniErrorCode.internal,
     `failed to allocate for range ${index}: no IP addresses available in range set: ${names.join(',')}`,
   );
+}
+
+/** Written over in place: a file that is cut off and written anew is flushed to the disk at once by some file systems. */
+function mark(file: string, address: string): void {
+  const text = address.padEnd(longestAddress);
+  try {
+    writeFileSync(file, text, { flag: 'r+' });
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    writeFileSync(file, text);
+  }
 }
 
 /** The file's creation is the reservation: two processes never get the same address. */
