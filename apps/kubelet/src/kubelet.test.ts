@@ -67,6 +67,27 @@ describe('kubelet', () => {
     );
   });
 
+  it('C27 says that a pod is ready again after somebody took its node for lost', async () => {
+    await kubelet.create('lost');
+    const pod = await kubelet.phase('lost', 'Running');
+    const status = { conditions: [{ type: 'Ready', status: 'False' }] };
+    const patched = await kubelet.client.for(Pods).patch(
+      'lost',
+      { status },
+      {
+        type: 'strategic',
+        subresource: 'status',
+        namespace: 'default',
+      },
+    );
+    expect(conditionOf(patched, 'Ready')?.status).toBe('False');
+    await eventually(async () =>
+      expect(conditionOf(await kubelet.get('lost'), 'Ready')?.status).toBe('True'),
+    );
+    expect(pod.metadata.uid).toBe(patched.metadata.uid);
+    await kubelet.client.for(Pods).delete('lost', { namespace: 'default', gracePeriodSeconds: 0 });
+  });
+
   it('completes a pod whose containers end and never restart', async () => {
     await kubelet.create('job', { restartPolicy: 'Never' });
     await kubelet.phase('job', 'Running');

@@ -70,6 +70,7 @@ export class PodDispatcher {
     const { workers, statuses } = this.deps;
     const uid = uidOf(pod);
     this.byUID.set(uid, pod);
+    statuses.observed(pod);
     // A finished Pod that is now being deleted has nothing to end any more.
     if (workers.state(uid) === 'finished') statuses.touch(pod);
     else if (concernsNode(old, pod)) workers.update(pod);

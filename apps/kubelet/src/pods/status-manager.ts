@@ -23,6 +23,8 @@ interface Entry {
   status: PodStatus;
   /** JSON of what was last sent, to send nothing twice. */
   sent: string | undefined;
+  /** Of the Pod as the API server answered to that. */
+  sentVersion?: string;
   running: boolean;
   dirty: boolean;
   timer?: Timer;
@@ -53,6 +55,21 @@ export class StatusManager {
       this.entries.set(uid, created);
       this.push(created);
     }
+  }
+
+  /**
+   * The Pod as the API server shows it now. Where somebody else took a condition for another than the node says it is
+   * (the node lifecycle controller, while the node could not be heard), it is said once more.
+   */
+  observed(pod: Pod): void {
+    const entry = this.entries.get(uidOf(pod));
+    if (!entry?.sent || !entry.sentVersion || entry.running) return;
+    if (!isNewer(pod.metadata.resourceVersion, entry.sentVersion)) return;
+    const shown = new Map(pod.status?.conditions?.map((c) => [c.type, c.status]));
+    if (entry.status.conditions?.every((c) => shown.get(c.type) === c.status)) return;
+    entry.pod = pod;
+    entry.sent = JSON.stringify(pod.status);
+    this.push(entry);
   }
 
   /** To be called when something other than the status decides whether the Pod may be deleted. */
@@ -111,7 +128,7 @@ export class StatusManager {
       const patch = statusPatch(pod, status, entry.sent ? (JSON.parse(entry.sent) as PodStatus) : pod.status);
       try {
         const step = { parent: trace, node: nodeName, object: { kind: 'Pod', namespace, name, uid } };
-        await tracer.step(
+        const written = await tracer.step(
           'kubelet.status.update',
           { ...step, attributes: { phase: status.phase ?? '' } },
           (span) =>
@@ -123,6 +140,7 @@ export class StatusManager {
               signal,
             }),
         );
+        entry.sentVersion = written.metadata.resourceVersion;
       } catch (error) {
         // Gone, or replaced by another Pod of that name: nobody waits for this status.
         if (!isNotFound(error) && !isConflict(error)) throw error;
@@ -143,6 +161,9 @@ export class StatusManager {
     }
   }
 }
+
+/** Versions count up; one that is no number says nothing. */
+const isNewer = (version: string | undefined, than: string): boolean => Number(version) > Number(than);
 
 /**
  * A strategic merge patch from what the API server has (as far as known) to `next`. Conditions merge by type, so that
