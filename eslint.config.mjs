@@ -16,6 +16,7 @@ const libraries = [
   'streaming',
   'cel',
   'cri',
+  'csi',
   'cni',
   'vnet',
 ];
@@ -31,8 +32,9 @@ const layers = {
   controller: ['api', 'base', 'apimachinery', 'client', 'informers', 'workqueue'],
   storage: ['base'],
   streaming: ['base'],
-  cel: ['base'],
+  cel: ['api', 'base', 'apimachinery'],
   cri: ['base'],
+  csi: ['base'],
   cni: ['base'],
   vnet: ['base'],
   testing: [...libraries, 'app'],

@@ -46,7 +46,7 @@ describe('scheduler against a real API server', () => {
       expect(messages).toEqual([
         'no nodes available to schedule pods',
         '0/1 nodes are available: 1 node(s) had untolerated taint(s). ' +
-          'preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.',
+          'no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.',
         'Successfully assigned default/early to node-1',
       ]);
     });
@@ -64,7 +64,7 @@ describe('scheduler against a real API server', () => {
       );
       expect(condition?.message).toBe(
         '0/1 nodes are available: 1 Insufficient cpu. ' +
-          'preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.',
+          'no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.',
       );
     });
     await createPod(client, 'important', { ...asking('1500m'), priorityClassName: 'high' });

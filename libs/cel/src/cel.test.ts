@@ -14,6 +14,12 @@ describe('CelEnvironment', () => {
       true,
     ],
     ['has(object.a) && object.a.b > 1.5', { a: { b: 2 } }, true],
+    ['has(object.a["x"].b) && !has( object.a.x.c )', { a: { x: { b: 2 } } }, true],
+    [
+      'has(object.list[0].b) && "has(" + r"\\has(" == object.text',
+      { list: [{ b: 1 }], text: 'has(\\has(' },
+      true,
+    ],
     ["object.labels.exists(k, object.labels[k] == 'x')", { labels: { a: 'x' } }, true],
     ["object.?missing.orValue('d')", {}, 'd'],
     ["'locked' in object.labels", { labels: { locked: '' } }, true],

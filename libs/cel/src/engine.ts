@@ -3,6 +3,7 @@ import { costExceeded, costOf, largestCollection, perCallLimit } from './cost';
 import { registerAddresses } from './library/addresses';
 import { registerAuthorizer } from './library/authorizer';
 import { registerFormats } from './library/format';
+import { registerHas, widenHas } from './library/has';
 import { registerLists, registerSets } from './library/lists';
 import { registerMath } from './library/math';
 import { registerQuantity } from './library/quantity';
@@ -23,7 +24,7 @@ export class Engine {
   /** Throws an Error that says what is wrong with the expression. */
   create(expression: string): CelProgram {
     try {
-      const parsed = this.env.parse(expression);
+      const parsed = this.env.parse(widenHas(expression));
       const { valid, error } = parsed.check();
       if (!valid) throw error ?? new Error('the expression has type errors');
       return new Program(expression, parsed.ast, parsed);
@@ -77,6 +78,7 @@ let shared: Environment | undefined;
 function base(): Environment {
   if (shared) return shared;
   const env = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
+  registerHas(env);
   registerStrings(env);
   registerJsonPatch(env);
   registerLists(env);

@@ -5,6 +5,7 @@ import type { CelProgram } from './types';
 export { costExceeded, requestBudget } from './cost';
 export { CelAuthorizer } from './library/authorizer';
 export type { CelAttributes, CelDecider, CelUser } from './library/authorizer';
+export { Semver } from './library/semver';
 export type { Activation, CelProgram, CostBudget } from './types';
 export { fromCelValue, toCelValue } from './values';
 

@@ -9,6 +9,11 @@ export type EventResource =
   | 'PersistentVolumeClaim'
   | 'StorageClass'
   | 'CSINode'
+  | 'CSIDriver'
+  | 'CSIStorageCapacity'
+  | 'ResourceClaim'
+  | 'ResourceSlice'
+  | 'DeviceClass'
   | 'Namespace'
   | '*';
 export type EventAction =
@@ -22,6 +27,7 @@ export type EventAction =
   | 'UpdatePodLabel'
   | 'UpdatePodScaleDown'
   | 'UpdatePodToleration'
+  | 'UpdatePodGeneratedResourceClaim'
   | 'UpdatePodSchedulingGatesEliminated';
 
 export interface ClusterEvent {

@@ -1,6 +1,7 @@
 import type { PluginFactory } from '../framework/types';
 import { balancedAllocation } from './balanced-allocation';
 import { defaultBinder } from './default-binder';
+import { dynamicResources } from './dynamic-resources';
 import { defaultPreemption } from './default-preemption';
 import { imageLocality } from './image-locality';
 import { interPodAffinity } from './inter-pod-affinity';
@@ -37,6 +38,7 @@ export const pluginRegistry: readonly { factory: PluginFactory; weight: number }
   { factory: volumeZone, weight: 0 },
   { factory: podTopologySpread, weight: 2 },
   { factory: interPodAffinity, weight: 2 },
+  { factory: dynamicResources, weight: 0 },
   { factory: defaultPreemption, weight: 0 },
   { factory: balancedAllocation, weight: 1 },
   { factory: imageLocality, weight: 1 },

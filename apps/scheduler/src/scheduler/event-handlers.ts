@@ -1,9 +1,14 @@
 import {
+  CSIDrivers,
   CSINodes,
+  CSIStorageCapacities,
+  DeviceClasses,
   Nodes,
   PersistentVolumeClaims,
   PersistentVolumes,
   Pods,
+  ResourceClaims,
+  ResourceSlices,
   StorageClasses,
   type KubeObject,
   type Node,
@@ -74,6 +79,11 @@ export function addEventHandlers({ informers, cache, queue, nominator, isOurs }:
     [PersistentVolumes, 'PersistentVolume'],
     [StorageClasses, 'StorageClass'],
     [CSINodes, 'CSINode'],
+    [CSIDrivers, 'CSIDriver'],
+    [CSIStorageCapacities, 'CSIStorageCapacity'],
+    [ResourceClaims, 'ResourceClaim'],
+    [ResourceSlices, 'ResourceSlice'],
+    [DeviceClasses, 'DeviceClass'],
   ] as const;
   for (const [descriptor, resource] of watched) {
     informers.for(descriptor as ResourceDescriptor<KubeObject>).addEventHandler({
@@ -120,6 +130,8 @@ function podEvents(resource: EventResource, before: Pod, after: Pod): ClusterEve
   if (differs(before.spec?.tolerations, after.spec?.tolerations)) actions.push('UpdatePodToleration');
   if (before.spec?.schedulingGates?.length && !after.spec?.schedulingGates?.length)
     actions.push('UpdatePodSchedulingGatesEliminated');
+  if (differs(before.status?.resourceClaimStatuses, after.status?.resourceClaimStatuses))
+    actions.push('UpdatePodGeneratedResourceClaim');
   if (asksForLess(before, after)) actions.push('UpdatePodScaleDown');
   return actions.map((action) => ({ resource, action, before, after }));
 }

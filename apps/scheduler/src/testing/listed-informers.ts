@@ -21,11 +21,13 @@ export function listedInformers(objects: readonly KubeObject[]): SharedInformerF
         addEventHandler: () => () => undefined,
         hasSynced: true,
         waitForSync: async () => undefined,
+        replay: async () => undefined,
         lastSyncResourceVersion: '1',
       };
     },
     start: () => undefined,
     waitForSync: async () => undefined,
+    replay: async () => undefined,
     stopped: async () => undefined,
   };
 }

@@ -4,7 +4,8 @@ const type = 'kubernetes.Semver';
 const pattern =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 
-class Semver {
+/** `kubernetes.Semver`. */
+export class Semver {
   constructor(
     readonly core: readonly number[],
     readonly pre: readonly string[],
