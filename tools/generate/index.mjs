@@ -2,9 +2,11 @@
 import { generateApi } from './api.mjs';
 import { generateCriDescriptor } from './cri-descriptor.mjs';
 import { generateCriProto } from './cri-proto.mjs';
+import { generateCsiDescriptor } from './csi-descriptor.mjs';
 import { generateVnetDescriptor } from './vnet-descriptor.mjs';
 
 generateApi();
 generateCriProto();
 generateCriDescriptor();
 generateVnetDescriptor();
+generateCsiDescriptor();
