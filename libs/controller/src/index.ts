@@ -1,7 +1,7 @@
 export * from './types';
 export { runWorkers, type RunWorkersOptions } from './workers';
 export { createCacheBarrier, type CaughtUp } from './cache-barrier';
-export { isInsideRun, KeyLostError, trackWrites } from './write-tracking';
+export { groupResourceOf, isInsideRun, KeyLostError, trackWrites } from './write-tracking';
 export { createEventRecorder, type EventRecorderOptions } from './event-recorder';
 export { runLeaderElection, LeadershipLostError, type LeaderElectionOptions } from './leader-election';
 export { slowStartBatch, type SlowStartResult } from './slow-start';

@@ -3,7 +3,7 @@ import type { Client } from '@tinkernetes/client';
 import type { Clock, Logger, Random } from '@tinkernetes/component-base';
 import { createGate } from './gate';
 import { Informer } from './shared-informer';
-import type { InformerOptions, SharedInformer, SharedInformerFactory } from './types';
+import type { AroundNotification, InformerOptions, SharedInformer, SharedInformerFactory } from './types';
 
 export interface SharedInformerFactoryOptions {
   client: Client;
@@ -14,6 +14,7 @@ export interface SharedInformerFactoryOptions {
   signal: AbortSignal;
   /** Deep-freezes cached objects. Default: under Jest only. */
   freeze?: boolean;
+  around?: AroundNotification;
 }
 
 /**
@@ -23,7 +24,8 @@ export interface SharedInformerFactoryOptions {
 const concurrentLists = 4;
 
 export function createSharedInformerFactory(options: SharedInformerFactoryOptions): SharedInformerFactory {
-  const { client, clock, random, logger, signal, freeze = process.env.NODE_ENV === 'test' } = options;
+  const { client, clock, random, logger, signal, around } = options;
+  const freeze = options.freeze ?? process.env.NODE_ENV === 'test';
   const lists = createGate(concurrentLists);
   const informers = new Map<string, { informer: SharedInformer<KubeObject>; run(): Promise<void> }>();
   const running = new Map<string, Promise<void>>();
@@ -42,6 +44,7 @@ export function createSharedInformerFactory(options: SharedInformerFactoryOption
         signal,
         freeze,
         lists,
+        around,
       });
       informers.set(key, {
         informer: informer as unknown as SharedInformer<KubeObject>,
@@ -56,6 +59,9 @@ export function createSharedInformerFactory(options: SharedInformerFactoryOption
     },
     async waitForSync() {
       await Promise.all([...informers.values()].map(({ informer }) => informer.waitForSync(signal)));
+    },
+    async replay() {
+      for (const { informer } of informers.values()) await informer.replay();
     },
     async stopped() {
       await Promise.all(running.values());

@@ -67,6 +67,39 @@ describe('SharedInformer', () => {
     expect(informer.lastSyncResourceVersion).toBe('8');
   });
 
+  it('tells handlers of all objects once more when it is asked to, as in an initial list', async () => {
+    resource.answers = [[configMap('a', 1), configMap('b', 2)]];
+    await start();
+    seen.length = 0;
+    await factory.replay();
+    expect(seen).toEqual(['added a (initial)', 'added b (initial)']);
+  });
+
+  it('says around each notification what it is about, and at which version', async () => {
+    const changes: string[] = [];
+    const client = { for: () => resource.client } as unknown as Client;
+    const announced = createSharedInformerFactory({
+      ...{ client, clock, random: new SeededRandom(), logger: silentLogger, signal: stop.signal },
+      around: ({ descriptor, resourceVersion }, notify) => {
+        changes.push(`${descriptor.resource} ${resourceVersion}`);
+        notify();
+      },
+    });
+    const told: string[] = [];
+    announced
+      .for(ConfigMaps)
+      .addEventHandler({ added: (o) => told.push(o.metadata.name), deleted: () => told.push('-') });
+    resource.answers = [[configMap('a', 1)]];
+    resource.version = 5;
+    announced.start();
+    await announced.waitForSync();
+    resource.send({ event: { type: 'DELETED', object: configMap('a', 8) } });
+    await eventually(() => expect(told).toEqual(['a', '-']));
+    expect(changes).toEqual(['configmaps 1', 'configmaps 8']);
+    stop.abort(new Error('test over'));
+    await announced.stopped();
+  });
+
   it('resumes a watch that ended from the last event or bookmark, without a list', async () => {
     await start();
     resource.send(

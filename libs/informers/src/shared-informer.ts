@@ -6,7 +6,14 @@ import type { Gate } from './gate';
 import { deepFreeze } from './deep-freeze';
 import { Reflector, type ReflectorSink } from './reflector';
 import { Store } from './store';
-import type { EventHandler, IndexFunction, InformerOptions, Lister, SharedInformer } from './types';
+import type {
+  AroundNotification,
+  EventHandler,
+  IndexFunction,
+  InformerOptions,
+  Lister,
+  SharedInformer,
+} from './types';
 
 export interface InformerDeps {
   clock: Clock;
@@ -17,6 +24,7 @@ export interface InformerDeps {
   freeze: boolean;
   /** Lists take turns in it. */
   lists: Gate;
+  around?: AroundNotification;
 }
 
 /** Handlers of a long initial list let other work in between so many objects. */
@@ -59,8 +67,16 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Reflec
 
   addEventHandler(handler: EventHandler<T>): () => void {
     this.handlers.add(handler);
-    for (const object of this.store.list()) this.call(() => handler.added?.(object, true));
+    for (const object of this.store.list()) this.call(object, () => handler.added?.(object, true));
     return () => void this.handlers.delete(handler);
+  }
+
+  async replay(): Promise<void> {
+    const handlers = [...this.handlers];
+    const tell = (object: T) => () => {
+      for (const handler of handlers) this.call(object, () => handler.added?.(object, true));
+    };
+    await inBatches(this.store.list().map(tell));
   }
 
   waitForSync(signal: AbortSignal = this.deps.signal): Promise<void> {
@@ -101,10 +117,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Reflec
       const old = this.store.remove(key);
       if (old) notifications.push(() => this.notifyDeleted(handlers, old));
     }
-    for (const [i, notify] of notifications.entries()) {
-      if (i > 0 && i % notifyBatch === 0) await new Promise((resolve) => setImmediate(resolve));
-      notify();
-    }
+    await inBatches(notifications);
     this.isSynced = true;
     for (const resolve of this.syncWaiters) resolve();
     this.syncWaiters.clear();
@@ -132,20 +145,34 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Reflec
 
   private notifyPut(handlers: Iterable<EventHandler<T>>, object: T, old: T | undefined): void {
     for (const handler of handlers) {
-      this.call(() => (old ? handler.updated?.(old, object) : handler.added?.(object, !this.isSynced)));
+      this.call(object, () =>
+        old ? handler.updated?.(old, object) : handler.added?.(object, !this.isSynced),
+      );
     }
   }
 
   private notifyDeleted(handlers: Iterable<EventHandler<T>>, object: T): void {
-    for (const handler of handlers) this.call(() => handler.deleted?.(object));
+    // Where a relist found the deletion, the object's own version is one from before it.
+    const change = { metadata: { ...object.metadata, resourceVersion: this.lastSyncResourceVersion } };
+    for (const handler of handlers) this.call(change, () => handler.deleted?.(object));
   }
 
   /** A handler's failure is its own: the others, and the cache, go on. */
-  private call(notify: () => void): void {
+  private call({ metadata }: KubeObject, notify: () => void): void {
+    const { around } = this.deps;
     try {
-      notify();
+      if (around)
+        around({ descriptor: this.descriptor, resourceVersion: metadata.resourceVersion ?? '' }, notify);
+      else notify();
     } catch (error) {
       this.deps.logger.error({ err: error, resource: this.descriptor.resource }, 'event handler failed');
     }
+  }
+}
+
+async function inBatches(notifications: readonly (() => void)[]): Promise<void> {
+  for (const [i, notify] of notifications.entries()) {
+    if (i > 0 && i % notifyBatch === 0) await new Promise((resolve) => setImmediate(resolve));
+    notify();
   }
 }

@@ -7,6 +7,15 @@ export interface EventHandler<T> {
   deleted?(object: T): void;
 }
 
+/** Of which resource, and at which version, a handler is told. */
+export interface Change {
+  readonly descriptor: ResourceDescriptor<unknown>;
+  readonly resourceVersion: string;
+}
+
+/** Called instead of each handler's method; has to call `notify` at once. */
+export type AroundNotification = (change: Change, notify: () => void) => void;
+
 export type IndexFunction<T> = (object: T) => readonly string[];
 
 /** Read access to an informer's cache. Objects are shared, must not be changed, and come without their managedFields. */
@@ -27,6 +36,8 @@ export interface SharedInformer<T extends KubeObject> {
   addIndex(name: string, index: IndexFunction<T>): void;
   /** May be added at any time: a late handler gets the cache's content as `added`. Returns a function that removes it. */
   addEventHandler(handler: EventHandler<T>): () => void;
+  /** Tells all handlers of all objects once more, as `added` in an initial list. */
+  replay(): Promise<void>;
   readonly hasSynced: boolean;
   /** Resolves when the first list is in the cache and handlers have seen it. */
   waitForSync(signal?: AbortSignal): Promise<void>;
@@ -46,6 +57,8 @@ export interface SharedInformerFactory {
   /** Starts all informers asked for so far; call again after asking for more. They stop with the factory's signal. */
   start(): void;
   waitForSync(): Promise<void>;
+  /** `SharedInformer.replay` of all. */
+  replay(): Promise<void>;
   /** Resolves when all reflectors have ended after the signal. */
   stopped(): Promise<void>;
 }

@@ -9,6 +9,8 @@ import type { ControllerManagerFlags } from '../options';
 export interface ControllerContext {
   /** One cache per resource, shared by all controllers. */
   readonly informers: SharedInformerFactory;
+  /** Caches of this controller's own, for what only it watches and only for a time. They end with the signal. */
+  ownInformers(signal: AbortSignal): SharedInformerFactory;
   /** Waits until the caches that this controller asked for show what a key's last run wrote. */
   readonly caughtUp: CaughtUp;
   /** Writes under the controller's own identity. */
@@ -38,6 +40,11 @@ export interface ControllerDefinition {
   readonly serviceAccount?: string;
   readonly watches: readonly string[];
   readonly writes: readonly string[];
+  /**
+   * Where replicas share their keys (`--work-queue=bullmq`), this one still runs on the leader only: it decides by what
+   * it has in memory (when a node was last heard of, which addresses are given out).
+   */
+  readonly leaderOnly?: boolean;
   /** Upstream has it off unless named. */
   readonly disabledByDefault?: boolean;
   /** undefined: not implemented; the manager says so when it is asked for by name. */

@@ -18,6 +18,7 @@ import { startHorizontalPodAutoscalerController } from '../controllers/podautosc
 import { startPodGcController } from '../controllers/podgc/pod-gc-controller';
 import { startReplicaSetController } from '../controllers/replicaset/replica-set-controller';
 import { startReplicationController } from '../controllers/replicationcontroller/replication-controller';
+import { startResourceClaimController } from '../controllers/resourceclaim/resource-claim-controller';
 import { startResourceQuotaController } from '../controllers/resourcequota/resource-quota-controller';
 import { startRootCaCertPublisher } from '../controllers/rootca/root-ca-cert-publisher';
 import { startServiceAccountController } from '../controllers/serviceaccount/service-account-controller';
@@ -36,6 +37,7 @@ export const controllers: readonly ControllerDefinition[] = [
     serviceAccount: 'node-controller',
     watches: ['nodes'],
     writes: ['nodes'],
+    leaderOnly: true,
     start: startNodeIpamController,
   },
   {
@@ -141,6 +143,7 @@ export const controllers: readonly ControllerDefinition[] = [
     serviceAccount: 'node-controller',
     watches: ['nodes', 'leases', 'pods'],
     writes: ['nodes', 'nodes/status', 'pods/status'],
+    leaderOnly: true,
     start: startNodeLifecycleController,
   },
   {
@@ -155,6 +158,7 @@ export const controllers: readonly ControllerDefinition[] = [
     serviceAccount: 'pod-garbage-collector',
     watches: ['pods', 'nodes'],
     writes: ['pods'],
+    leaderOnly: true,
     start: startPodGcController,
   },
   {
@@ -267,7 +271,8 @@ export const controllers: readonly ControllerDefinition[] = [
     name: 'resourceclaim-controller',
     serviceAccount: 'resource-claim-controller',
     watches: ['resourceclaims', 'resourceclaimtemplates', 'pods'],
-    writes: ['resourceclaims', 'pods/status'],
+    writes: ['resourceclaims', 'resourceclaims/status', 'pods/status'],
+    start: startResourceClaimController,
   },
   {
     name: 'service-cidr-controller',

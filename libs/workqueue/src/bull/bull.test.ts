@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { realClock, realRandom } from '@tinkernetes/component-base';
-import { eventually, silentLogger } from '@tinkernetes/component-base/testing';
+import { eventually, silentLogger, VirtualClock } from '@tinkernetes/component-base/testing';
 import { workQueueContract } from '../testing';
+import type { Job } from 'bullmq';
 import { createBullWorkQueues } from './bull-work-queues';
+import { HeldKey } from './held-key';
 import { redisMissing, startRedis, type TestRedis } from './redis-for-test';
 
 const missing = redisMissing();
@@ -24,6 +26,16 @@ describeWithRedis(`BullMQ work queue${missing ? ` (${missing})` : ''}`, () => {
     createBullWorkQueues({ url: redis.url, logger: silentLogger, random: realRandom, prefix });
 
   workQueueContract({ create: () => create(`contract-${++tests}`) });
+
+  const startWorker = (script: string, prefix: string) => {
+    const child = spawn(process.execPath, [script, redis.url, prefix], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    let said = '';
+    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    return { child, exited, said: () => said };
+  };
 
   it('shares the keys of one queue between processes, each key with one of them at a time', async () => {
     const factories = await Promise.all([create('shared'), create('shared')]);
@@ -67,30 +79,41 @@ describeWithRedis(`BullMQ work queue${missing ? ` (${missing})` : ''}`, () => {
     await second.close();
   });
 
+  it("counts a key's failures over a restart", async () => {
+    const first = await create('failures');
+    const queue = first.create('q');
+    for (let i = 0; i < 3; i++) {
+      queue.addRateLimited('a');
+      (await queue.get())?.done();
+    }
+    await first.close();
+    const second = await create('failures');
+    const again = second.create('q');
+    again.add('a');
+    (await again.get())?.done();
+    expect(again.numRequeues('a')).toBe(3);
+    again.forget('a');
+    await second.close();
+    const third = await create('failures');
+    const last = third.create('q');
+    last.add('a');
+    (await last.get())?.done();
+    expect(last.numRequeues('a')).toBe(0);
+    await third.close();
+  });
+
   it('gives the key of a process that stands still to another, and tells the first when it goes on', async () => {
-    const script = join(await mkdtemp(join(tmpdir(), 'worker-')), 'worker.cjs');
-    await build({
-      entryPoints: [join(__dirname, 'worker-for-test.ts')],
-      outfile: script,
-      bundle: true,
-      platform: 'node',
-      logLevel: 'silent',
-    });
+    const script = await bundledWorker();
     const factory = await create('sigstop');
     const queue = factory.create('q');
     queue.add('a');
-    const child = spawn(process.execPath, [script, redis.url, 'sigstop'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const exited = new Promise((resolve) => child.once('exit', resolve));
-    let said = '';
-    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    await eventually(() => expect(said).toBe('took a\n'));
+    const { child, exited, said } = startWorker(script, 'sigstop');
+    await eventually(() => expect(said()).toBe('took a\n'));
     child.kill('SIGSTOP');
     const taken = await queue.get();
     expect(taken?.key).toBe('a');
     child.kill('SIGCONT');
-    await eventually(() => expect(said).toBe('took a\nlost\n'));
+    await eventually(() => expect(said()).toBe('took a\nlost\n'));
     await exited;
     // The first one's end of the run must not have freed the key under the second.
     expect(taken?.signal.aborted).toBe(false);
@@ -98,6 +121,33 @@ describeWithRedis(`BullMQ work queue${missing ? ` (${missing})` : ''}`, () => {
     await factory.close();
     await rm(dirname(script), { recursive: true });
   }, 20_000);
+
+  it('gives the key of a process that was killed to another', async () => {
+    const script = await bundledWorker();
+    const factory = await create('sigkill');
+    const queue = factory.create('q');
+    queue.add('a');
+    const { child, exited, said } = startWorker(script, 'sigkill');
+    await eventually(() => expect(said()).toBe('took a\n'));
+    child.kill('SIGKILL');
+    await exited;
+    const taken = await queue.get();
+    expect(taken?.key).toBe('a');
+    taken?.done();
+    await factory.close();
+    await rm(dirname(script), { recursive: true });
+  }, 20_000);
+
+  it('holds a key no longer than its lock lasts, whatever its timers have had time for', () => {
+    let now = 0;
+    // Time goes by as for a process that is stopped: no timer fires.
+    const clock = Object.assign(new VirtualClock(), { monotonic: () => now });
+    const held = new HeldKey({ job: {} as Job, token: '', clock, logger: silentLogger });
+    expect(held.isHeld()).toBe(true);
+    now = 2001;
+    expect([held.isHeld(), held.signal.aborted]).toEqual([false, true]);
+    held.release();
+  });
 
   it('tells a worker at once that its lock is gone', async () => {
     const [slow, other] = await Promise.all([create('lost'), create('lost')]);
@@ -115,6 +165,19 @@ describeWithRedis(`BullMQ work queue${missing ? ` (${missing})` : ''}`, () => {
     await Promise.all([slow.close(), other.close()]);
   });
 });
+
+/** The script of a worker in a process of its own. */
+async function bundledWorker(): Promise<string> {
+  const script = join(await mkdtemp(join(tmpdir(), 'worker-')), 'worker.cjs');
+  await build({
+    entryPoints: [join(__dirname, 'worker-for-test.ts')],
+    outfile: script,
+    bundle: true,
+    platform: 'node',
+    logLevel: 'silent',
+  });
+  return script;
+}
 
 /** Deletes all locks of a prefix, as if their time had run out. */
 async function breakLock(url: string, prefix: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { apiVersionOf, CustomResourceDefinitions, type ResourceDescriptor } from '@tinkernetes/api';
 import { linkSignals } from '@tinkernetes/component-base';
 import { runWorkers, type Reconciler } from '@tinkernetes/controller';
-import { createSharedInformerFactory, type SharedInformerFactory } from '@tinkernetes/informers';
+import type { SharedInformerFactory } from '@tinkernetes/informers';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { GarbageCollector } from './garbage-collector';
 import { OwnershipGraph } from './graph';
@@ -16,7 +16,7 @@ const nameOf = ({ group, resource }: ResourceDescriptor): string =>
 
 /** Watches all deletable resources, custom ones as they come and go. */
 export function startGarbageCollectorController(context: ControllerContext): RunnableController {
-  const { client, clock, informers, logger, random, signal } = context;
+  const { client, clock, informers, logger, signal } = context;
   const queue = context.queues.create('garbage_collector');
   const graph = new OwnershipGraph({
     attemptToDelete: (node) => queue.add(`delete/${node.uid}`),
@@ -50,13 +50,7 @@ export function startGarbageCollectorController(context: ControllerContext): Run
       if (watched.has(name)) continue;
       const stop = new AbortController();
       const factory = custom.has(name)
-        ? createSharedInformerFactory({
-            client,
-            clock,
-            random,
-            logger,
-            signal: linkSignals(signal, stop.signal).signal,
-          })
+        ? context.ownInformers(linkSignals(signal, stop.signal).signal)
         : undefined;
       watched.set(name, { stop, factory });
       follow(descriptor, factory ?? informers);
@@ -103,6 +97,7 @@ export function startGarbageCollectorController(context: ControllerContext): Run
         concurrency: context.flags['concurrent-gc-syncs'],
         logger,
         signal,
+        caughtUp: context.caughtUp,
       });
       begin.cancel();
       await syncing;
