@@ -19,7 +19,6 @@ import { startPodGcController } from '../controllers/podgc/pod-gc-controller';
 import { startReplicaSetController } from '../controllers/replicaset/replica-set-controller';
 import { startReplicationController } from '../controllers/replicationcontroller/replication-controller';
 import { startResourceClaimController } from '../controllers/resourceclaim/resource-claim-controller';
-import { startResourceClaimController } from '../controllers/resourceclaim/resource-claim-controller';
 import { startResourceQuotaController } from '../controllers/resourcequota/resource-quota-controller';
 import { startRootCaCertPublisher } from '../controllers/rootca/root-ca-cert-publisher';
 import { startServiceAccountController } from '../controllers/serviceaccount/service-account-controller';
