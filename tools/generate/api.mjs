@@ -180,6 +180,15 @@ export function generateApi() {
     ),
   );
   write(
+    'go-fields.ts',
+    lazyModule(
+      'loadGoFields',
+      'GoFieldFacts',
+      readFacts('go-fields.json'),
+      'Schema → its fields in the order of the Go struct, each as `name:code`.',
+    ),
+  );
+  write(
     'discovery.ts',
     lazyModule('loadDiscovery', 'DiscoveryFacts', discovery, 'Discovery documents by path, e.g. `/api/v1`.'),
   );

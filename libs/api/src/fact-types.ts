@@ -25,6 +25,13 @@ export interface OpenAPISchema {
 }
 export type SchemaFacts = Record<string, OpenAPISchema>;
 
+/**
+ * What the wire schema does not tell about the Go types that upstream encodes, by full schema name: the fields in their
+ * order, as `name:code` joined by spaces. Code: `*` a pointer; `s` string, `b` bool, `n` number, `t` struct, `l` list,
+ * `m` map, `y` bytes, `i` interface; `e` omitempty, `z` omitzero. Source: the structs' tags in k8s.io/api.
+ */
+export type GoFieldFacts = Record<string, string>;
+
 export interface APIResourceFact {
   name: string;
   singularName: string;

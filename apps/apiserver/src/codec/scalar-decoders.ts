@@ -90,3 +90,14 @@ export const scalarDecoders: Readonly<Record<string, Decode | undefined>> = {
   JSONSchemaPropsOrArray: anything,
   JSONSchemaPropsOrStringArray: anything,
 };
+
+/** What null stands for in a list or map of these. */
+export const zeroScalars: Readonly<Record<string, unknown>> = {
+  Time: null,
+  MicroTime: null,
+  IntOrString: 0,
+  Quantity: '0',
+  RawExtension: null,
+  FieldsV1: null,
+  JSON: null,
+};

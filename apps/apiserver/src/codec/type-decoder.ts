@@ -1,14 +1,7 @@
-import { loadProtobufFields, loadSchemas, type OpenAPISchema } from '@tinkernetes/api';
+import { loadGoFields, loadSchemas, type OpenAPISchema } from '@tinkernetes/api';
 import { deepFreeze } from '@tinkernetes/apimachinery';
-import {
-  alwaysStructs,
-  nullLists,
-  nullTimes,
-  omittedZeros,
-  pointerStrings,
-  pointerStructs,
-} from './go-types';
-import { scalarDecoders } from './scalar-decoders';
+import { scalarDecoders, zeroScalars } from './scalar-decoders';
+import { StructMembers } from './struct-members';
 
 /** Where the decoder is, for messages. */
 export interface DecodeState {
@@ -31,7 +24,7 @@ interface Field {
   decode: Decode;
   /** Whether an empty decoded value is left out. */
   omits(value: unknown): boolean;
-  /** A list that is written as null when it is empty. */
+  /** A list or map that is written as null when it is empty. */
   emptyIsNull: boolean;
   /** What is written when the field is missing; undefined: nothing. */
   missing(): unknown;
@@ -109,10 +102,10 @@ function compile(schema: OpenAPISchema): Decode {
   const goType = goTypeOf(schema);
   switch (schema.type) {
     case 'array':
-      return listDecoder(compile(schema.items ?? {}), zeroOf(schema.items ?? {}), goType);
+      return elements(listDecoder, schema.items ?? {}, goType);
     case 'object':
       return schema.additionalProperties
-        ? mapDecoder(compile(schema.additionalProperties), zeroOf(schema.additionalProperties), goType)
+        ? elements(mapDecoder, schema.additionalProperties, goType)
         : anyObject(goType);
     case 'integer':
       return integerDecoder(goType);
@@ -125,6 +118,14 @@ function compile(schema: OpenAPISchema): Decode {
     case undefined:
       return (value) => value;
   }
+}
+
+/** A list or map; null in it stands for the zero value of what it holds. */
+function elements(decoder: typeof listDecoder, schema: OpenAPISchema, goType: string): Decode {
+  const decode = compile(schema);
+  const ref = referenceOf(schema);
+  const isStruct = ref !== undefined && !(shortName(ref) in zeroScalars);
+  return decoder(decode, isStruct ? emptyStruct(decode) : constant(zeroOf(schema)), goType);
 }
 
 const typed =
@@ -171,36 +172,45 @@ function illegalBase64(text: string): number {
   return padding.length < expected ? text.length : end + expected;
 }
 
-function listDecoder(item: Decode, zero: unknown, goType: string): Decode {
+function listDecoder(item: Decode, zero: () => unknown, goType: string): Decode {
   return (value, state) => {
     if (!Array.isArray(value)) throw mismatch(value, goType, state);
+    let isAsGiven = true;
     const out: unknown[] = new Array(value.length);
     for (let i = 0; i < value.length; i++) {
       const element: unknown = value[i];
-      out[i] = element === null ? zero : item(element, state);
+      out[i] = element === null ? zero() : item(element, state);
+      if (out[i] !== element) isAsGiven = false;
     }
-    return out;
+    return isAsGiven ? value : out;
   };
 }
 
-function mapDecoder(item: Decode, zero: unknown, goType: string): Decode {
+function mapDecoder(item: Decode, zero: () => unknown, goType: string): Decode {
   return (value, state) => {
     if (value === null || typeof value !== 'object' || Array.isArray(value)) {
       throw mismatch(value, goType, state);
     }
+    const given = value as Record<string, unknown>;
+    const names = Object.keys(given);
+    let isAsGiven = true;
+    for (let i = 1; i < names.length; i++) if ((names[i] ?? '') < (names[i - 1] ?? '')) isAsGiven = false;
+    if (!isAsGiven) names.sort();
     const out: Record<string, unknown> = {};
-    for (const key of Object.keys(value).sort()) {
-      const element = (value as Record<string, unknown>)[key];
-      const decoded = element === null ? zero : item(element, state);
+    for (const key of names) {
+      const element = given[key];
+      const decoded = element === null ? zero() : item(element, state);
+      if (decoded !== element) isAsGiven = false;
       if (key === '__proto__') Object.defineProperty(out, key, { value: decoded, enumerable: true });
       else out[key] = decoded;
     }
-    return out;
+    return isAsGiven ? given : out;
   };
 }
 
 function zeroOf(schema: OpenAPISchema): unknown {
-  if (referenceOf(schema)) return {};
+  const ref = referenceOf(schema);
+  if (ref) return zeroScalars[shortName(ref)] ?? null;
   switch (schema.type) {
     case 'string':
       return '';
@@ -218,61 +228,97 @@ function compileStruct(schemaName: string, schema: OpenAPISchema): Decode {
   const goType = goName(schemaName);
   if (!schema.properties) return schema.type === 'object' ? anyObject(goType) : compile({ ...schema });
   const struct = shortName(schemaName);
-  const fields = orderedFields(schemaName, schema).map(([name, s]) => fieldOf(struct, name, s, schema));
+  const fields = orderedFields(schemaName, schema).map(([name, property, go], rank) => ({
+    rank,
+    ...fieldOf(name, property, { ...go, mayBeNull: nullLists.has(`${struct}.${name}`) }),
+  }));
+  const byName = new Map(fields.map((field) => [field.name, field]));
+  let filled: typeof fields | undefined;
   return (value, state) => {
     if (value === null || typeof value !== 'object' || Array.isArray(value)) {
       throw mismatch(value, goType, state);
     }
     const source = value as Record<string, unknown>;
-    const out: Record<string, unknown> = {};
     const outer = state.struct;
-    let known = 0;
-    for (const field of fields) {
-      const given = source[field.name];
-      if (given !== undefined) known++;
-      if (given === undefined || given === null) {
-        const filler = field.missing();
-        if (filler !== undefined) out[field.name] = filler;
+    state.struct = struct;
+    const members = new StructMembers();
+    for (const name of Object.keys(source)) {
+      const given = source[name];
+      const field = byName.get(name);
+      if (!field && given !== undefined) state.sawUnknown = true;
+      if (!field || given === undefined || given === null) {
+        members.drop();
         continue;
       }
-      state.struct = struct;
-      state.path.push(field.name);
+      state.path.push(name);
       const decoded = field.decode(given, state);
       state.path.pop();
-      if (!field.omits(decoded)) out[field.name] = decoded;
-      else if (field.emptyIsNull) out[field.name] = null;
+      state.struct = struct;
+      if (!field.omits(decoded)) members.add(field, decoded, decoded === given);
+      else if (field.emptyIsNull) members.add(field, null, false);
+      else members.drop();
     }
     state.struct = outer;
-    if (!state.sawUnknown && known !== Object.keys(source).length) state.sawUnknown = true;
-    return out;
+    filled ??= fields.filter((field) => field.missing() !== undefined);
+    for (const field of filled) {
+      const given = source[field.name];
+      if (given === undefined || given === null) members.add(field, field.missing(), false);
+    }
+    return members.toObject(source);
   };
 }
 
-/** Fields in the order in which upstream writes them: kind and apiVersion first, then by protobuf number. */
-function orderedFields(schemaName: string, schema: OpenAPISchema): [string, OpenAPISchema][] {
-  const numbers = loadProtobufFields()[schemaName.replace(/^io\.k8s\./, 'k8s.io.')] ?? {};
-  const rank = (name: string) =>
-    name === 'kind' ? -2 : name === 'apiVersion' ? -1 : (numbers[name]?.[0] ?? 1000);
-  return Object.entries(schema.properties ?? {}).sort(([a], [b]) => rank(a) - rank(b));
+/** How Go declares a field. */
+interface GoField {
+  readonly pointer: boolean;
+  /** `s` string, `b` bool, `n` number, `t` struct, `l` list, `m` map, `y` bytes, `i` interface. */
+  readonly type: string;
+  readonly omitempty: boolean;
+  readonly omitzero: boolean;
+  /** A list that validation lets be empty: null is written then, as what is stored as protobuf doesn't know an empty one. */
+  readonly mayBeNull?: boolean;
 }
 
-function fieldOf(struct: string, name: string, schema: OpenAPISchema, owner: OpenAPISchema): Field {
-  const field = `${struct}.${name}`;
-  const required = owner.required?.includes(name) ?? false;
-  const isStruct = referenceOf(schema) !== undefined && !scalarDecoders[shortName(referenceOf(schema) ?? '')];
-  const kind = owner['x-kubernetes-group-version-kind'] !== undefined;
-  const always =
-    isStruct &&
-    (name === 'metadata' ||
-      alwaysStructs.has(field) ||
-      (kind && (name === 'spec' || name === 'status') && !pointerStructs.has(field)));
+/** Lists without omitempty that may be empty. All others are refused when they are. */
+const nullLists: ReadonlySet<string> = new Set([
+  'AllocatedDeviceStatus.conditions',
+  'ClusterRole.rules',
+  'CSINodeSpec.drivers',
+  'CustomResourceDefinitionStatus.conditions',
+  'CustomResourceDefinitionStatus.storedVersions',
+  'EndpointSlice.endpoints',
+  'EndpointSlice.ports',
+  'HorizontalPodAutoscalerStatus.currentMetrics',
+  'LimitRangeSpec.limits',
+  'Role.rules',
+]);
+
+/** Fields in the order in which Go declares, and so writes, them. */
+function orderedFields(schemaName: string, schema: OpenAPISchema): [string, OpenAPISchema, GoField][] {
+  const properties = schema.properties ?? {};
+  const declared = (loadGoFields()[schemaName] ?? '').split(' ').filter(Boolean);
+  return declared.flatMap((text) => {
+    const [name = '', code = ''] = text.split(':');
+    const property = properties[name];
+    return property ? [[name, property, goField(code)] as [string, OpenAPISchema, GoField]] : [];
+  });
+}
+
+const goField = (code: string): GoField => ({
+  pointer: code.startsWith('*'),
+  type: code.replace('*', '').charAt(0),
+  omitempty: code.includes('e'),
+  omitzero: code.includes('z'),
+});
+
+function fieldOf(name: string, schema: OpenAPISchema, go: GoField): Field {
   const decode = compile(schema);
   return {
     name,
     decode,
-    omits: omitRule(field, schema, required),
-    emptyIsNull: nullLists.has(field),
-    missing: always ? emptyStruct(decode) : constant(missingValue(field, schema, required)),
+    omits: omitRule(go),
+    emptyIsNull: go.mayBeNull ?? false,
+    missing: missingRule(schema, go, decode),
   };
 }
 
@@ -284,28 +330,39 @@ function emptyStruct(decode: Decode): () => unknown {
   return () => (empty ??= deepFreeze(decode({}, { struct: '', path: [], sawUnknown: false })));
 }
 
-function missingValue(field: string, schema: OpenAPISchema, required: boolean): unknown {
-  if (nullLists.has(field) || nullTimes.has(field)) return null;
-  if (omittedZeros.has(field)) return undefined;
-  // A static default, if only a zero, is there because upstream always writes the field.
-  if (schema.default !== undefined) return schema.default;
-  if (!required) return undefined;
-  return schema.type === 'string' || schema.type === 'integer' || schema.type === 'boolean'
-    ? zeroOf(schema)
-    : undefined;
+function missingRule(schema: OpenAPISchema, go: GoField, decode: Decode): () => unknown {
+  const { default: standard } = schema;
+  if (go.type === 't' && !go.pointer) {
+    // omitempty means nothing to a struct.
+    if (go.omitzero) return constant(undefined);
+    const scalar = shortName(referenceOf(schema) ?? '');
+    return scalar in zeroScalars ? constant(zeroScalars[scalar]) : emptyStruct(decode);
+  }
+  // Zero defaults only say that the field is always written.
+  if (standard !== undefined && (go.pointer || standard)) return constant(standard);
+  if (go.omitempty) return constant(undefined);
+  if (!go.pointer && 'sbn'.includes(go.type)) return constant(zeroOf(schema));
+  return constant(go.type === 'l' && !go.mayBeNull ? noElements : null);
 }
 
 const never = () => false;
+const noElements = deepFreeze<unknown[]>([]);
 
-function omitRule(field: string, schema: OpenAPISchema, required: boolean): (value: unknown) => boolean {
-  const omitsZero = omittedZeros.has(field);
-  if (nullLists.has(field)) return (value) => (value as unknown[]).length === 0;
-  if (required || (schema.default !== undefined && !omitsZero)) return never;
-  if (schema.type === 'array') return (value) => (value as unknown[]).length === 0;
-  if (schema.type === 'object' && schema.additionalProperties) {
-    return (value) => Object.keys(value as object).length === 0;
+/** Whether a value that was given is written all the same. */
+function omitRule({ pointer, type, omitempty, mayBeNull }: GoField): (value: unknown) => boolean {
+  if (pointer || (type === 'l' && !omitempty && !mayBeNull)) return never;
+  switch (type) {
+    case 'l':
+      return (value) => (value as unknown[]).length === 0;
+    case 'm':
+      return (value) => Object.keys(value as object).length === 0;
+    case 's':
+    case 'y':
+      return omitempty ? (value) => value === '' : never;
+    case 'b':
+    case 'n':
+      return omitempty ? (value) => value === 0 || value === false : never;
+    default:
+      return never;
   }
-  if (schema.type === 'string') return pointerStrings.has(field) ? never : (value) => value === '';
-  if (omitsZero) return (value) => value === 0 || value === false;
-  return never;
 }

@@ -11,6 +11,7 @@ export function parseYaml(text: string): ParsedJson {
     uniqueKeys: false,
     merge: true,
     logLevel: 'silent',
+    customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || isJsonTag(tag)),
   });
   const document = Array.isArray(documents) ? documents[0] : undefined;
   if (!document) return { value: null, duplicates: [] };
@@ -18,11 +19,34 @@ export function parseYaml(text: string): ParsedJson {
   if (error) throw new JsonSyntaxError(goYamlError(error, text));
   const duplicates: string[] = [];
   findDuplicates(document.contents, '', duplicates);
-  return { value: toJson(document), duplicates };
+  return { value: toJson(document, text.includes('*')), duplicates };
 }
 
-function toJson(document: Document): unknown {
-  return document.toJS({ maxAliasCount: 1000 }) as unknown;
+/** Times, sexagesimal numbers and the like are text to whoever wants JSON, as they are to go-yaml. */
+const isJsonTag = ({ tag, format }: { tag: string; format?: string }): boolean =>
+  format !== 'TIME' && !/:(timestamp|binary|set|omap|pairs)$/.test(tag);
+
+/** Throws for what is well-formed and yet no value: endless aliases, merges of scalars. */
+function toJson(document: Document, hasAliases: boolean): unknown {
+  try {
+    const value = document.toJS({ maxAliasCount: 1000 }) as unknown;
+    if (hasAliases) refuseCircles(value, new Set());
+    return value;
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof JsonSyntaxError) throw error;
+    const message = /alias/i.test(error.message)
+      ? 'yaml: document contains excessive aliasing'
+      : 'yaml: map merge requires map or sequence of maps as the value';
+    throw new JsonSyntaxError(message, { cause: error });
+  }
+}
+
+function refuseCircles(value: unknown, holders: Set<unknown>): void {
+  if (value === null || typeof value !== 'object') return;
+  if (holders.has(value)) throw new JsonSyntaxError('yaml: an anchor contains itself');
+  holders.add(value);
+  for (const member of Object.values(value)) refuseCircles(member, holders);
+  holders.delete(value);
 }
 
 function findDuplicates(node: unknown, path: string, out: string[]): void {

@@ -1,7 +1,7 @@
 /** The object with the given members added where it has none; itself when nothing is missing. */
 export function fill<T extends object>(object: T, defaults: Partial<T>): T {
   const missing = (Object.keys(defaults) as Array<keyof T>).filter(
-    (key) => object[key] === undefined && defaults[key] !== undefined,
+    (key) => (object[key] ?? undefined) === undefined && defaults[key] !== undefined,
   );
   if (missing.length === 0) return object;
   const filled: Partial<T> = { ...object };
