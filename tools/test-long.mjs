@@ -1,4 +1,5 @@
-// `npm run test:long`: what takes minutes. 200 crash rounds a driver, and many more random clusters for the scheduler.
+// `npm run test:long`: what takes minutes. 200 crash rounds a driver, many more random clusters for the scheduler, and
+// 100,000 broken requests to the API server.
 import { installIfNeeded } from './install.mjs';
 import { runJest } from './run-jest.mjs';
 import { spawnSync } from 'node:child_process';
@@ -14,4 +15,6 @@ const crashed = spawnSync(process.execPath, [crash], {
 const properties = runJest('placement-long', ['apps/scheduler/src/scheduler/placement.property.test.ts'], {
   PROPERTY_RUNS: process.env.PROPERTY_RUNS ?? '500',
 });
-process.exit(crashed.status === 0 && properties === 0 ? 0 : 1);
+const fuzz = join(dirname(fileURLToPath(import.meta.url)), 'test-fuzz.mjs');
+const fuzzed = spawnSync(process.execPath, [fuzz, '--count', '100000'], { stdio: 'inherit' });
+process.exit(crashed.status === 0 && properties === 0 && fuzzed.status === 0 ? 0 : 1);

@@ -62,7 +62,9 @@ function named(request: ResourceRequest, object: KubeObject): KubeObject {
 }
 
 function checkConfig({ resource, info }: ResourceRequest, config: KubeObject): void {
-  const { kind = '', apiVersion = '' } = config;
+  const [kind, apiVersion] = [config.kind, config.apiVersion].map((given: unknown) =>
+    typeof given === 'string' ? given : '',
+  ) as [string, string];
   if (kind !== resource.codec.kind || apiVersion !== resource.codec.apiVersion) {
     const groupVersion = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
     throw badRequest(`invalid object type: ${groupVersion}, Kind=${kind}`);

@@ -1,5 +1,5 @@
 import { Reader } from 'protobufjs/minimal';
-import { badRequest, setOwn } from '@tinkernetes/apimachinery';
+import { badRequest, setOwn, StatusError } from '@tinkernetes/apimachinery';
 import { messageType, type FieldType, type MessageType, type ScalarName } from './message-types';
 import { specialTypes } from './special-types';
 import { unionTypes } from './union-types';
@@ -15,9 +15,9 @@ export function decodeMessage(name: string, bytes: Uint8Array): unknown {
   try {
     return decode(name, bytes, 0);
   } catch (error) {
-    if (error instanceof RangeError)
-      throw badRequest(`the protobuf body can't be decoded: ${error.message}`, error);
-    throw error;
+    // The reader has no error type of its own.
+    if (!(error instanceof Error) || error instanceof StatusError || error instanceof TypeError) throw error;
+    throw badRequest(`the protobuf body can't be decoded: ${error.message}`, error);
   }
 }
 

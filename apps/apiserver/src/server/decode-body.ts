@@ -1,5 +1,6 @@
 import { badRequest, StatusError } from '@tinkernetes/apimachinery';
 import { JsonSyntaxError, parseJson, type ParsedJson } from '../codec/json-reader';
+import { jsonTypeOf } from '../codec/type-decoder';
 import { parseYaml } from '../codec/yaml-reader';
 import { decodeProtobuf } from '../protobuf';
 
@@ -29,15 +30,25 @@ export const unsupportedMediaType = (accepted: readonly string[]): StatusError =
 export function parseBody(body: Buffer, format: BodyFormat, kind: string): ParsedJson {
   if (format === 'protobuf') return { value: decodeProtobuf(body), duplicates: [] };
   const parsed = format === 'yaml' ? parseYamlBody(body, kind) : parseJsonBody(body, kind);
-  const { value } = parsed;
-  if (value !== null && (typeof value !== 'object' || Array.isArray(value))) {
-    const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-    throw unrecognized(
-      kind,
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${type} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" } (${hexExcerpt(body)})`,
-    );
+  const problem = typeMetaProblem(parsed.value);
+  if (!problem) return parsed;
+  throw unrecognized(
+    kind,
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${problem} (${excerpt(body)})`,
+  );
+}
+
+/** Why apiVersion and kind cannot be read off a value, in encoding/json's words. */
+function typeMetaProblem(value: unknown): string | undefined {
+  if (value === null) return undefined;
+  if (typeof value !== 'object' || Array.isArray(value))
+    return `${jsonTypeOf(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
+  for (const field of ['apiVersion', 'kind']) {
+    const given = (value as Record<string, unknown>)[field];
+    if (given !== undefined && given !== null && typeof given !== 'string')
+      return `${jsonTypeOf(given)} into Go struct field .${field} of type string`;
   }
-  return parsed;
+  return undefined;
 }
 
 function parseJsonBody(body: Buffer, kind: string): ParsedJson {

@@ -10,6 +10,7 @@ import { attributesOf, authenticate, authorize } from './filters';
 import { impersonate } from './impersonation';
 import { parseRequestInfo } from './request-info';
 import { sendError } from './respond';
+import { Warnings } from './warnings';
 
 export interface HandlerOptions {
   context: EndpointContext;
@@ -123,7 +124,7 @@ class Request implements ApiRequest {
   trace: ApiRequest['trace'];
   private readonly stopped: AbortSignal;
   private ended: AbortSignal | undefined;
-  private warnings: Set<string> | undefined;
+  private warnings: Warnings | undefined;
 
   constructor(
     readonly raw: IncomingMessage,
@@ -151,11 +152,7 @@ class Request implements ApiRequest {
   }
 
   warn(message: string): void {
-    this.warnings ??= new Set();
-    if (this.warnings.has(message) || this.response.headersSent) return;
+    this.warnings ??= new Warnings(this.response);
     this.warnings.add(message);
-    // RFC 7234: warn-code, warn-agent, quoted warn-text.
-    const text = message.replace(/[\\"]/g, '\\$&').replace(/[\r\n]+/g, ' ');
-    this.response.appendHeader('Warning', `299 - "${text}"`);
   }
 }

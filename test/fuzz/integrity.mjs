@@ -1,0 +1,138 @@
+// What must hold whatever was sent: all that is stored can be listed, in every form, and written back as it is.
+
+const lists = {
+  JSON: 'application/json',
+  protobuf: 'application/vnd.kubernetes.protobuf',
+  Table: 'application/json;as=Table;v=v1;g=meta.k8s.io',
+};
+
+/** `{ path, namespaced, verbs, builtIn }` of everything that the server offers now. */
+async function readResources(client) {
+  const groups = (await client.json('GET', '/apis')).object.groups.flatMap(({ versions }) =>
+    versions.map(({ groupVersion }) => `/apis/${groupVersion}`),
+  );
+  const found = [];
+  for (const root of ['/api/v1', ...groups]) {
+    const { status, object } = await client.json('GET', root);
+    // The group of a definition that was deleted meanwhile.
+    if (status === 404) continue;
+    for (const { name, namespaced, verbs } of object.resources) {
+      if (name.includes('/') || !verbs.includes('list')) continue;
+      found.push({ path: root, name, namespaced, verbs, builtIn: !/\.(com|test|org)\//.test(root) });
+    }
+  }
+  return found;
+}
+
+/** Keeps the server as it was at the start: checks what a batch left behind, and removes it. */
+export class Integrity {
+  #atStart = new Set();
+
+  constructor(client) {
+    this.client = client;
+  }
+
+  async remember() {
+    for (const resource of await readResources(this.client)) {
+      const items = await this.#list(resource);
+      for (const item of items) this.#atStart.add(keyOf(resource, item));
+    }
+  }
+
+  /** The faults found, as text. */
+  async check() {
+    const faults = [];
+    const resources = await readResources(this.client);
+    for (const resource of resources) {
+      for (const [form, accept] of Object.entries(lists)) {
+        if (form === 'protobuf' && !resource.builtIn) continue;
+        const { status, body } = await this.client.send({
+          method: 'GET',
+          path: `${resource.path}/${resource.name}`,
+          headers: { accept },
+        });
+        if (status !== 200 && !(status === 404 && !resource.builtIn))
+          faults.push(
+            `listing ${resource.name} as ${form} gives ${status}: ${body.toString().slice(0, 300)}`,
+          );
+      }
+    }
+    for (const resource of resources) {
+      for (const item of await this.#list(resource)) {
+        if (this.#atStart.has(keyOf(resource, item))) continue;
+        const fault = await this.#roundTrip(resource, item);
+        if (fault) faults.push(fault);
+      }
+    }
+    return faults;
+  }
+
+  async clean() {
+    const resources = await readResources(this.client);
+    // Namespaced ones first: a namespace does not go while there is something in it.
+    const order = [...resources].sort((a, b) => Number(b.namespaced) - Number(a.namespaced));
+    for (const resource of order) {
+      if (!resource.verbs.includes('delete')) continue;
+      for (const item of await this.#list(resource)) {
+        if (!this.#atStart.has(keyOf(resource, item))) await this.#remove(resource, item);
+      }
+    }
+  }
+
+  async #list(resource) {
+    const { status, object } = await this.client.json('GET', `${resource.path}/${resource.name}`);
+    return status === 200 ? object.items : [];
+  }
+
+  /** Sent back as it was read, an object is accepted and no other than before. */
+  async #roundTrip(resource, item) {
+    if (!resource.verbs.includes('update')) return undefined;
+    const path = pathOf(resource, item);
+    const read = await this.client.json('GET', path);
+    if (read.status === 404) return undefined;
+    const { status, object } = await this.client.json('PUT', `${path}?dryRun=All`, read.object);
+    // 403: limits and policies that came after the object.
+    if ([403, 404, 409].includes(status)) return undefined;
+    if (status !== 200) return `${path} cannot be written back: ${status} ${JSON.stringify(object)}`;
+    const [before, after] = [read.object, object].map(withoutTrail);
+    return before === after ? undefined : `${path} came back as another: ${before} and then ${after}`;
+  }
+
+  async #remove(resource, item) {
+    const path = pathOf(resource, item);
+    if (item.metadata.finalizers)
+      await this.client.send({
+        method: 'PATCH',
+        path,
+        headers: { 'content-type': 'application/merge-patch+json' },
+        body: Buffer.from('{"metadata":{"finalizers":null}}'),
+      });
+    await this.client.json('DELETE', `${path}?gracePeriodSeconds=0`);
+    if (resource.name !== 'namespaces') return;
+    const { status, object } = await this.client.json('GET', path);
+    if (status === 200)
+      await this.client.json('PUT', `${path}/finalize`, { ...object, spec: { finalizers: [] } });
+  }
+}
+
+const withoutTrail = ({ metadata: { managedFields: _, ...metadata }, ...object }) =>
+  JSON.stringify(sorted({ ...object, metadata }));
+
+/** The order of members is no part of an object. */
+function sorted(value) {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => [key, sorted(member)]);
+}
+
+const pathOf = ({ path, name, namespaced }, { metadata }) =>
+  [
+    path,
+    ...(namespaced ? ['namespaces', encodeURIComponent(metadata.namespace)] : []),
+    name,
+    encodeURIComponent(metadata.name),
+  ].join('/');
+
+const keyOf = (resource, item) => `${pathOf(resource, item)} ${item.metadata.uid ?? ''}`;
