@@ -4,7 +4,6 @@ import type { RunContext } from '@tinkernetes/component-base';
 import { createEventRecorder } from '@tinkernetes/controller';
 import { createSharedInformerFactory } from '@tinkernetes/informers';
 import { EvictionManager } from './eviction/eviction-manager';
-import { observeNode } from './eviction/node-signals';
 import { podConsumption } from './eviction/pod-consumption';
 import { ImageManager } from './images/image-manager';
 import { NodeLease } from './node/node-lease';
@@ -29,6 +28,7 @@ import type { PodCache } from './runtime/pod-cache';
 import { PodEvents } from './runtime/pod-events';
 import { RuntimeManager } from './runtime/runtime-manager';
 import { podUsages } from './server/stats-summary';
+import { ShutdownManager } from './shutdown/shutdown-manager';
 import { StaticPodSource } from './sources/static-pod-source';
 import { ObjectWatcher } from './volumes/object-watcher';
 import { PodDirectories } from './volumes/pod-directories';
@@ -58,6 +58,7 @@ export class NodeAgent {
   private readonly runtimes: RuntimeManager;
   private readonly logs: LogRotator;
   private readonly eviction: EvictionManager;
+  private readonly shutdown: ShutdownManager;
   private readonly informers;
   private readonly podInformer;
   private readonly nodeInformer;
@@ -77,6 +78,7 @@ export class NodeAgent {
       clock,
       logger,
       signal,
+      rate: options.eventRate,
     });
     const traceOf = (pod: Pod) => client.traceOf(pod);
     const wake = (uid: string) => this.workers.wakeUp(uid);
@@ -179,6 +181,12 @@ export class NodeAgent {
       probes,
       logger,
       tracer,
+      clock,
+      gcPolicy: {
+        minAgeMs: options.minContainerAgeMs,
+        maxPerContainer: options.maxDeadContainersPerContainer,
+        maxOnNode: options.maxDeadContainers,
+      },
       nodeName,
     });
     this.logs = new LogRotator({
@@ -193,7 +201,10 @@ export class NodeAgent {
       random,
       logger,
       syncFrequencyMs: options.syncFrequencyMs,
-      onFinished: (pod) => this.pods.finished(pod),
+      onFinished: (pod) => {
+        this.pods.finished(pod);
+        this.shutdown.ended();
+      },
       syncer: createPodSyncer({
         runtimes: this.runtimes,
         cache,
@@ -218,21 +229,40 @@ export class NodeAgent {
         ensureMirror: (pod) => this.pods.ensureMirror(pod),
       }),
     });
+    const activePods = () => this.pods.list().filter((pod) => !isPhaseTerminal(pod.status?.phase));
+    this.shutdown = new ShutdownManager({
+      clock,
+      logger,
+      periods: options.shutdownPeriods,
+      signal,
+      activePods,
+      kill: (pod, request) => this.workers.kill(pod, request),
+      hasEnded: (uid) => ['terminated', 'finished'].includes(this.workers.state(uid) ?? 'finished'),
+      onStart: () => this.reporter.report(),
+    });
     this.eviction = new EvictionManager({
       clock,
       logger,
-      thresholds: options.evictionHard,
+      thresholds: options.evictionThresholds,
       pressureTransitionMs: options.pressureTransitionMs,
-      observe: () => observeNode(options.rootDir),
-      activePods: () => this.pods.list().filter((pod) => !isPhaseTerminal(pod.status?.phase)),
+      maxPodGraceSeconds: options.evictionMaxPodGraceSeconds,
+      observe: () => shared.observe(options.rootDir),
+      activePods,
+      reclaimDisk: async () => {
+        for (const uid of this.pods.uids) {
+          const status = cache.peek(uid);
+          if (status) await this.runtimes.removeEnded(status);
+        }
+        await shared.deleteUnusedImages();
+      },
       consumption: async (pods) =>
         podConsumption(pods, await podUsages({ runtime }, this), {
           directories,
           podLogsDir: options.podLogsDir,
         }),
-      evict: (pod, verdict) => {
+      evict: (pod, verdict, gracePeriodSeconds) => {
         events.pod(pod, 'Warning', verdict.reason, verdict.message);
-        this.workers.kill(pod, { verdict, gracePeriodSeconds: 1 });
+        this.workers.kill(pod, { verdict, gracePeriodSeconds });
       },
       onPressure: (resource) =>
         this.reporter.warn('EvictionThresholdMet', `Attempting to reclaim ${resource}`),
@@ -254,7 +284,7 @@ export class NodeAgent {
       nodeName,
       ownerLabel,
       node,
-      pressureRefusal: (pod) => this.eviction.refusalOf(pod),
+      nodeRefusal: (pod) => this.shutdown.refusal ?? this.eviction.refusalOf(pod),
       traceOf,
     });
     this.reporter = new NodeReporter({
@@ -279,7 +309,7 @@ export class NodeAgent {
       heartbeatPhase: options.heartbeatPhase,
       statusReportMs: options.nodeStatusReportMs,
       health: () => ({
-        notReady: this.health.notReady,
+        notReady: this.shutdown.notReady ?? this.health.notReady,
         memoryPressure: this.eviction.conditions.has('MemoryPressure'),
         diskPressure: this.eviction.conditions.has('DiskPressure'),
         pidPressure: this.eviction.conditions.has('PIDPressure'),
@@ -287,9 +317,10 @@ export class NodeAgent {
       images: () => shared.nodeImages(),
       registerNode: options.registerNode,
       onHeartbeat: () => {
-        this.health.check();
+        shared.heartbeat();
         void this.eviction.check();
         void this.logs.rotate(cache.containers(this.pods.uids));
+        void this.collectGarbage();
       },
     });
   }
@@ -359,6 +390,21 @@ export class NodeAgent {
       this.reporter.stop();
       this.staticPods.stop();
       await Promise.all([this.informers.stopped(), this.workers.stopped()]);
+    }
+  }
+
+  /** The machine goes off: ends the Pods in order. Resolves when it may. */
+  shutDown(): Promise<void> {
+    return this.shutdown.shutDown();
+  }
+
+  private async collectGarbage(): Promise<void> {
+    const { context, shared } = this.deps;
+    const known = [...this.pods.uids].flatMap((uid) => shared.cache.peek(uid) ?? []);
+    try {
+      await this.runtimes.collectGarbageOnNode(known);
+    } catch (error) {
+      if (!context.signal.aborted) context.logger.warn({ err: error }, 'could not remove ended containers');
     }
   }
 

@@ -1,106 +1,14 @@
 import type { Taint } from '@tinkernetes/api';
 import { Quantity } from '@tinkernetes/apimachinery';
-import { parseDuration, UsageError, type FlagSpec, type FlagValues } from '@tinkernetes/component-base';
-import { readFileSync } from 'node:fs';
+import { UsageError, type FlagSpec, type FlagValues } from '@tinkernetes/component-base';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { parseThreshold, type Threshold } from './eviction/thresholds';
+import { parseThresholds, type Threshold } from './eviction/thresholds';
+import { flags } from './flags';
+import { duration, readConfiguration } from './kubelet-configuration';
+import { shutdownPeriods, type ShutdownPeriod } from './shutdown/shutdown-periods';
 
-export const flags = {
-  address: { type: 'string', default: '0.0.0.0', help: 'The IP address for the kubelet to serve on' },
-  'bootstrap-kubeconfig': {
-    type: 'string',
-    help: 'Kubeconfig used to ask for a client certificate when --kubeconfig does not exist yet',
-  },
-  'cert-dir': { type: 'string', help: 'Directory of the TLS certificates (default <root-dir>/pki)' },
-  'client-ca-file': {
-    type: 'string',
-    help: 'Clients with a certificate of this authority are authenticated',
-  },
-  'cluster-dns': { type: 'list', help: 'IP addresses of the cluster DNS server' },
-  'cluster-domain': { type: 'string', default: 'cluster.local', help: 'Domain of this cluster' },
-  config: { type: 'string', help: 'File with a KubeletConfiguration; flags go before it' },
-  'container-runtime-endpoint': {
-    type: 'string',
-    default: 'unix:///run/containerd/containerd.sock',
-    help: 'The endpoint of the CRI runtime service',
-  },
-  'image-service-endpoint': {
-    type: 'string',
-    help: 'The endpoint of the CRI image service (default: the runtime’s)',
-  },
-  'hostname-override': { type: 'string', help: 'Use this as the node name instead of the host name' },
-  kubeconfig: { type: 'string', help: 'How to reach the API server' },
-  'eviction-hard': {
-    type: 'list',
-    default: ['memory.available<100Mi', 'nodefs.available<10%', 'nodefs.inodesFree<5%'],
-    help: 'Pods are evicted when these thresholds are crossed',
-  },
-  'eviction-pressure-transition-period': {
-    type: 'duration',
-    default: 300_000,
-    help: 'How long the node stays under pressure after its threshold was last crossed',
-  },
-  'image-gc-high-threshold': {
-    type: 'number',
-    default: 85,
-    min: 0,
-    max: 100,
-    help: 'Percent of disk usage after which unused images are deleted; 100: never',
-  },
-  'image-gc-low-threshold': {
-    type: 'number',
-    default: 80,
-    min: 0,
-    max: 100,
-    help: 'Percent of disk usage down to which unused images are deleted',
-  },
-  'minimum-image-ttl-duration': {
-    type: 'duration',
-    default: 120_000,
-    help: 'Younger images are not deleted',
-  },
-  'max-pods': { type: 'number', default: 110, min: 1, help: 'Number of Pods that can run on this node' },
-  'node-ip': { type: 'list', help: 'IP addresses of the node' },
-  nodes: {
-    type: 'number',
-    default: 0,
-    min: 0,
-    max: 5000,
-    help: 'Run this many light nodes NAME-0, NAME-1 … over the one runtime; 0: one ordinary node',
-  },
-  'node-labels': { type: 'list', help: 'key=value labels to add when registering the node' },
-  'pod-manifest-path': { type: 'string', help: 'File or directory of static Pod manifests' },
-  'manifest-url': { type: 'string', help: 'URL of static Pod manifests' },
-  port: { type: 'number', default: 10250, min: 0, max: 65535, help: 'The port to serve on; 0: any free one' },
-  'read-only-port': { type: 'number', default: 0, min: 0, max: 65535, help: 'Not offered; must be 0' },
-  'register-node': { type: 'boolean', default: true, help: 'Register the node with the API server' },
-  'register-with-taints': { type: 'list', help: 'key=value:effect taints to register the node with' },
-  'resolv-conf': {
-    type: 'string',
-    default: '/etc/resolv.conf',
-    help: 'Resolver configuration for Pods of DNS policy Default',
-  },
-  'root-dir': { type: 'string', default: '/var/lib/kubelet', help: 'Directory for kubelet files' },
-  'runtime-request-timeout': {
-    type: 'duration',
-    default: 120_000,
-    help: 'Timeout of runtime requests other than long ones',
-  },
-  'serialize-image-pulls': { type: 'boolean', default: true, help: 'Pull images one at a time' },
-  'sync-frequency': { type: 'duration', default: 20_000, help: 'At most this long between looks at a Pod' },
-  'node-status-update-frequency': {
-    type: 'duration',
-    default: 10_000,
-    help: 'How often the node status is computed and the lease renewed',
-  },
-  'tls-cert-file': { type: 'string', help: 'Serving certificate (default: a self-signed one in --cert-dir)' },
-  'tls-private-key-file': { type: 'string', help: 'Private key of --tls-cert-file' },
-  'vnet-endpoint': {
-    type: 'string',
-    help: 'Socket of the node’s emulated network; left out: the host’s network',
-  },
-} as const satisfies Record<string, FlagSpec>;
+export { flags };
 
 export interface Options {
   nodeName: string;
@@ -133,7 +41,17 @@ export interface Options {
   imageGCHigh: number;
   imageGCLow: number;
   imageMinimumGCAgeMs: number;
-  evictionHard: readonly Threshold[];
+  evictionThresholds: readonly Threshold[];
+  /** Of Pods that a soft threshold evicts. */
+  evictionMaxPodGraceSeconds: number;
+  /** Undefined: no limit. */
+  eventRate: { qps: number; burst: number } | undefined;
+  /** Negative: any number. */
+  maxDeadContainers: number;
+  maxDeadContainersPerContainer: number;
+  minContainerAgeMs: number;
+  /** Empty: graceful node shutdown is off. */
+  shutdownPeriods: readonly ShutdownPeriod[];
   pressureTransitionMs: number;
   nodeLabels: Readonly<Record<string, string>>;
   taints: readonly Taint[];
@@ -154,43 +72,6 @@ export interface Options {
   containerLogMaxFiles: number;
 }
 
-/** The fields of kubelet.config.k8s.io/v1beta1 KubeletConfiguration that this kubelet knows. */
-export interface KubeletConfiguration {
-  kind?: string;
-  address?: string;
-  port?: number;
-  authentication?: { x509?: { clientCAFile?: string } };
-  clusterDNS?: string[];
-  clusterDomain?: string;
-  containerLogMaxFiles?: number;
-  containerLogMaxSize?: string;
-  containerRuntimeEndpoint?: string;
-  imageServiceEndpoint?: string;
-  crashLoopBackOff?: { maxContainerRestartPeriod?: string };
-  evictionHard?: Record<string, string>;
-  evictionPressureTransitionPeriod?: string;
-  fileCheckFrequency?: string;
-  httpCheckFrequency?: string;
-  imageGCHighThresholdPercent?: number;
-  imageGCLowThresholdPercent?: number;
-  imageMinimumGCAge?: string;
-  maxPods?: number;
-  nodeLeaseDurationSeconds?: number;
-  nodeStatusReportFrequency?: string;
-  nodeStatusUpdateFrequency?: string;
-  podLogsDir?: string;
-  registerNode?: boolean;
-  registerWithTaints?: Taint[];
-  resolvConf?: string;
-  runtimeRequestTimeout?: string;
-  serializeImagePulls?: boolean;
-  staticPodPath?: string;
-  staticPodURL?: string;
-  syncFrequency?: string;
-  tlsCertFile?: string;
-  tlsPrivateKeyFile?: string;
-}
-
 export function toOptions(values: FlagValues<typeof flags>): Options {
   if (values['read-only-port'] !== 0)
     throw new UsageError('--read-only-port is not offered: only 0 is allowed');
@@ -198,7 +79,7 @@ export function toOptions(values: FlagValues<typeof flags>): Options {
     throw new UsageError('--kubeconfig is needed: where the API server is and who this node is');
   }
   const config = values.config ? readConfiguration(values.config) : {};
-  const choose = choice(values, config);
+  const choose = choice(values);
   const rootDir = values['root-dir'];
   const certDir = values['cert-dir'] ?? join(rootDir, 'pki');
   const runtimeEndpoint = choose('container-runtime-endpoint', config.containerRuntimeEndpoint);
@@ -232,7 +113,28 @@ export function toOptions(values: FlagValues<typeof flags>): Options {
       'minimum-image-ttl-duration',
       duration('imageMinimumGCAge', config.imageMinimumGCAge),
     ),
-    evictionHard: choose('eviction-hard', statements(config.evictionHard)).map(parseThreshold),
+    evictionThresholds: parseThresholds({
+      hard: choose('eviction-hard', statements(config.evictionHard, '<')),
+      soft: choose('eviction-soft', statements(config.evictionSoft, '<')),
+      gracePeriods: choose('eviction-soft-grace-period', statements(config.evictionSoftGracePeriod, '=')),
+      minimumReclaim: choose('eviction-minimum-reclaim', statements(config.evictionMinimumReclaim, '=')),
+    }),
+    evictionMaxPodGraceSeconds: choose('eviction-max-pod-grace-period', config.evictionMaxPodGracePeriod),
+    eventRate: eventRate(
+      choose('event-qps', config.eventRecordQPS),
+      choose('event-burst', config.eventBurst),
+    ),
+    maxDeadContainers: values['maximum-dead-containers'],
+    maxDeadContainersPerContainer: values['maximum-dead-containers-per-container'],
+    minContainerAgeMs: values['minimum-container-ttl-duration'],
+    shutdownPeriods: shutdownPeriods({
+      totalMs: choose('shutdown-grace-period', duration('shutdownGracePeriod', config.shutdownGracePeriod)),
+      criticalMs: choose(
+        'shutdown-grace-period-critical-pods',
+        duration('shutdownGracePeriodCriticalPods', config.shutdownGracePeriodCriticalPods),
+      ),
+      byPriority: config.shutdownGracePeriodByPodPriority ?? [],
+    }),
     pressureTransitionMs: choose(
       'eviction-pressure-transition-period',
       duration('evictionPressureTransitionPeriod', config.evictionPressureTransitionPeriod),
@@ -270,7 +172,7 @@ export function toOptions(values: FlagValues<typeof flags>): Options {
 }
 
 /** A flag that differs from its default goes before the configuration file. */
-function choice(values: FlagValues<typeof flags>, _config: KubeletConfiguration) {
+function choice(values: FlagValues<typeof flags>) {
   return <K extends keyof typeof flags>(
     name: K,
     configured: FlagValues<typeof flags>[K] | undefined,
@@ -280,38 +182,11 @@ function choice(values: FlagValues<typeof flags>, _config: KubeletConfiguration)
   };
 }
 
-function readConfiguration(path: string): KubeletConfiguration {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new UsageError(
-      `--config ${path} can't be read: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
-  }
-  const parse = text.trimStart().startsWith('{') ? (JSON.parse as (t: string) => unknown) : loadYaml();
-  const value = parse(text) as KubeletConfiguration | null;
-  if (value?.kind !== 'KubeletConfiguration')
-    throw new UsageError(`--config ${path} holds no KubeletConfiguration`);
-  return value;
-}
+const statements = (entries: Record<string, string> | undefined, sign: string): string[] | undefined =>
+  entries && Object.entries(entries).map(([signal, value]) => `${signal}${sign}${value}`);
 
-/** Only where a YAML file is given, since the parser is not needed on the start path. */
-function loadYaml(): (text: string) => unknown {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports
-  return (require('yaml') as typeof import('yaml')).parse;
-}
-
-const statements = (thresholds: Record<string, string> | undefined): string[] | undefined =>
-  thresholds && Object.entries(thresholds).map(([signal, value]) => `${signal}<${value}`);
-
-function duration(field: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const ms = parseDuration(text);
-  if (ms === undefined) throw new UsageError(`${field}: "${text}" is not a duration such as 10s or 1m30s`);
-  return ms;
-}
+const eventRate = (qps: number, burst: number): Options['eventRate'] =>
+  qps > 0 ? { qps, burst } : undefined;
 
 function parseLabel(text: string): [string, string] {
   const at = text.indexOf('=');

@@ -8,6 +8,7 @@ import { StepForwarder } from './node/step-forwarder';
 import { NodeAgent } from './node-agent';
 import type { Options } from './options';
 import { startServer } from './server/server';
+import { onMachineShutdown } from './shutdown/shutdown-signal';
 
 /** Timers can't be longer than 24.8 days. */
 const longestSleepMs = 12 * 3600_000;
@@ -129,9 +130,11 @@ async function runNode(
     const agent = new NodeAgent({ options, context, client, shared: runtime, port: server.port });
     current.agent = agent;
     context.ready({ port: server.port });
+    const ignored = onMachineShutdown(options, () => void agent.shutDown());
     try {
       await agent.run();
     } finally {
+      ignored();
       await server.close();
     }
   } catch (error) {

@@ -5,10 +5,11 @@ import { isMirrorPod, isStaticPod, podText, uidOf } from '../pods/pod-facts';
 import type { PodVerdict } from '../pods/pod-status';
 import { pressureRefusal } from './pressure-admission';
 import { rankForEviction } from './ranking';
+import { ThresholdTracker } from './threshold-tracker';
 import {
-  crossed,
+  amountOf,
+  isCrossed,
   meaningOf,
-  thresholdAmount,
   type Observation,
   type PressureCondition,
   type Signal,
@@ -36,8 +37,12 @@ export interface EvictionManagerDeps {
   activePods(): readonly Pod[];
   /** Of the given Pods. */
   consumption(pods: readonly Pod[]): Promise<ReadonlyMap<string, PodConsumption>>;
+  /** The most that a Pod gets to end which a soft threshold evicts. */
+  maxPodGraceSeconds: number;
+  /** Deletes what nobody uses of the disks: dead containers, images. */
+  reclaimDisk(): Promise<void>;
   /** Ends the Pod as Failed. */
-  evict(pod: Pod, verdict: PodVerdict): void;
+  evict(pod: Pod, verdict: PodVerdict, gracePeriodSeconds: number): void;
   onPressure(resource: string): void;
   /** The conditions of the node have changed. */
   onChange(): void;
@@ -52,14 +57,16 @@ export const isCritical = (pod: Pod): boolean =>
  * ranked by what they use beyond their requests. Source: pkg/kubelet/eviction/eviction_manager.go.
  */
 export class EvictionManager {
-  private readonly lastObserved = new Map<PressureCondition, number>();
+  private readonly tracker: ThresholdTracker;
   private readonly evicted = new Set<string>();
   private checking: Promise<void> | undefined;
 
-  constructor(private readonly deps: EvictionManagerDeps) {}
+  constructor(private readonly deps: EvictionManagerDeps) {
+    this.tracker = new ThresholdTracker(deps.thresholds, deps.pressureTransitionMs);
+  }
 
   get conditions(): ReadonlySet<PressureCondition> {
-    return new Set(this.lastObserved.keys());
+    return this.tracker.conditions;
   }
 
   /** Why the node takes no such Pod while it is under pressure. */
@@ -78,45 +85,52 @@ export class EvictionManager {
   }
 
   private async synchronize(): Promise<void> {
-    const { observe, thresholds, onPressure } = this.deps;
+    const { clock, observe, onPressure } = this.deps;
     const observations = await observe();
-    const met = crossed(thresholds, observations);
-    this.note(met);
+    const before = [...this.conditions].sort().join();
+    const { due } = this.tracker.update(observations, clock.monotonic());
+    if ([...this.conditions].sort().join() !== before) this.deps.onChange();
     const active = this.deps.activePods().filter((pod) => !this.evicted.has(uidOf(pod)));
     this.forgetAllBut(this.deps.activePods());
     if (await this.evictOverLimit(active)) return;
-    const [worst] = met;
+    const [worst] = due;
     if (!worst) return;
-    const { resource } = meaningOf[worst.signal];
-    onPressure(resource);
+    onPressure(meaningOf[worst.signal].resource);
+    if (await this.reclaimed(worst)) return;
+    await this.evictOne(worst, observations.get(worst.signal), active);
+  }
+
+  /** Whether deleting what nobody uses was enough. */
+  private async reclaimed(threshold: Threshold): Promise<boolean> {
+    if (meaningOf[threshold.signal].condition !== 'DiskPressure') return false;
+    await this.deps.reclaimDisk();
+    return !isCrossed(threshold, await this.deps.observe(), { withReclaim: true });
+  }
+
+  private async evictOne(
+    threshold: Threshold,
+    observed: Observation | undefined,
+    active: readonly Pod[],
+  ): Promise<void> {
+    const { signal, value, gracePeriodMs } = threshold;
+    const { resource } = meaningOf[signal];
     const consumption = await this.deps.consumption(active);
-    const usage = new Map([...consumption].map(([uid, used]) => [uid, amountOf(used, resource)]));
+    const usage = new Map([...consumption].map(([uid, used]) => [uid, usedOf(used, resource)]));
     const victim = rankForEviction(active, resource, usage).find((pod) => !isCritical(pod));
     if (!victim) return;
-    const observed = observations.get(worst.signal);
     const message =
       `The node was low on resource: ${resource}. ` +
       (observed
-        ? `Threshold quantity: ${thresholdAmount(worst, observed)}, available: ${amountText(worst.signal, observed)}. `
+        ? `Threshold quantity: ${amountOf(value, observed)}, available: ${amountText(signal, observed)}. `
         : '') +
       offenders(victim, resource, consumption.get(uidOf(victim)));
-    this.evict(victim, {
+    const verdict: PodVerdict = {
       reason: 'Evicted',
       message,
       conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message }],
-    });
-  }
-
-  /** The node's conditions: set at once, taken back when the threshold has not been crossed for a while. */
-  private note(met: readonly Threshold[]): void {
-    const { clock, pressureTransitionMs, onChange } = this.deps;
-    const now = clock.monotonic();
-    const before = [...this.lastObserved.keys()].sort().join();
-    for (const { signal } of met) this.lastObserved.set(meaningOf[signal].condition, now);
-    for (const [condition, at] of this.lastObserved) {
-      if (now - at >= pressureTransitionMs && at !== now) this.lastObserved.delete(condition);
-    }
-    if ([...this.lastObserved.keys()].sort().join() !== before) onChange();
+    };
+    const own = victim.spec.terminationGracePeriodSeconds ?? 30;
+    this.evict(victim, verdict, gracePeriodMs > 0 ? Math.min(own, this.deps.maxPodGraceSeconds) : 0);
   }
 
   private async evictOverLimit(active: readonly Pod[]): Promise<boolean> {
@@ -128,16 +142,17 @@ export class EvictionManager {
       const used = consumption.get(uidOf(pod));
       const message = used && !isCritical(pod) && storageExcess(pod, used);
       if (!message) continue;
-      this.evict(pod, { reason: 'Evicted', message });
+      this.evict(pod, { reason: 'Evicted', message }, 0);
       any = true;
     }
     return any;
   }
 
-  private evict(pod: Pod, verdict: PodVerdict): void {
+  /** Even without a grace period a Pod gets a moment. */
+  private evict(pod: Pod, verdict: PodVerdict, gracePeriodSeconds: number): void {
     this.deps.logger.info({ pod: podText(pod), message: verdict.message }, 'evicting pod');
     this.evicted.add(uidOf(pod));
-    this.deps.evict(pod, verdict);
+    this.deps.evict(pod, verdict, Math.max(1, gracePeriodSeconds));
   }
 
   private forgetAllBut(active: readonly Pod[]): void {
@@ -178,7 +193,7 @@ const sum = (values: Iterable<number>): number => [...values].reduce((a, b) => a
 const diskOf = ({ containers, volumes }: PodConsumption): number =>
   sum([...containers.values()].map((c) => c.disk)) + sum(volumes.values());
 
-function amountOf(used: PodConsumption, resource: string): number {
+function usedOf(used: PodConsumption, resource: string): number {
   if (resource === 'memory') return used.memory;
   return resource === 'pids' ? used.processes : diskOf(used);
 }
@@ -186,7 +201,7 @@ function amountOf(used: PodConsumption, resource: string): number {
 const amountText = (signal: Signal, { available }: Observation): string =>
   Quantity.ofValue(
     Math.floor(available),
-    signal === 'pid.available' || signal === 'nodefs.inodesFree' ? 'DecimalSI' : 'BinarySI',
+    signal === 'pid.available' || signal.endsWith('inodesFree') ? 'DecimalSI' : 'BinarySI',
   ).toString();
 
 /** The containers that use more than they asked for. */

@@ -3,7 +3,7 @@ import { silentLogger, VirtualClock } from '@tinkernetes/component-base/testing'
 import type { PodVerdict } from '../pods/pod-status';
 import { EvictionManager, type PodConsumption } from './eviction-manager';
 import { pressureRefusal } from './pressure-admission';
-import { crossed, parseThreshold, type Observation, type Signal } from './thresholds';
+import { isCrossed, parseThresholds, type Observation, type Signal, type ThresholdFlags } from './thresholds';
 
 const Mi = 1024 * 1024;
 
@@ -28,26 +28,39 @@ const using = (memory: number, more: Partial<PodConsumption> = {}): PodConsumpti
 
 class Node {
   readonly clock = new VirtualClock();
-  readonly evicted: Array<{ name: string; verdict: PodVerdict }> = [];
+  readonly evicted: Array<{ name: string; verdict: PodVerdict; grace: number }> = [];
   available = 1000 * Mi;
+  disk = 1000 * Mi;
+  /** Of the disk, what nobody uses. */
+  reclaimable = 0;
   changes = 0;
   readonly manager: EvictionManager;
 
-  constructor(pods: ReadonlyArray<[Pod, PodConsumption]>, thresholds = ['memory.available<100Mi']) {
+  constructor(
+    pods: ReadonlyArray<[Pod, PodConsumption]>,
+    thresholds: ThresholdFlags = { hard: ['memory.available<100Mi'] },
+  ) {
     this.manager = new EvictionManager({
       clock: this.clock,
       logger: silentLogger,
-      thresholds: thresholds.map(parseThreshold),
+      thresholds: parseThresholds(thresholds),
+      maxPodGraceSeconds: 20,
       pressureTransitionMs: 300_000,
       observe: () =>
         Promise.resolve(
           new Map<Signal, Observation>([
             ['memory.available', { available: this.available, capacity: 2000 * Mi }],
+            ['imagefs.available', { available: this.disk, capacity: 2000 * Mi }],
           ]),
         ),
       activePods: () => pods.map(([p]) => p),
       consumption: () => Promise.resolve(new Map(pods.map(([p, used]) => [p.metadata.name, used]))),
-      evict: ({ metadata }, verdict) => this.evicted.push({ name: metadata.name, verdict }),
+      reclaimDisk: () => {
+        this.disk += this.reclaimable;
+        this.reclaimable = 0;
+        return Promise.resolve();
+      },
+      evict: ({ metadata }, verdict, grace) => this.evicted.push({ name: metadata.name, verdict, grace }),
       onPressure: () => undefined,
       onChange: () => this.changes++,
     });
@@ -125,7 +138,64 @@ describe('EvictionManager', () => {
       [pod('modest', spec), using(0)],
     ]);
     await node.manager.check();
-    expect(node.evicted).toEqual([{ name: 'greedy', verdict: { reason: 'Evicted', message } }]);
+    expect(node.evicted).toEqual([{ name: 'greedy', verdict: { reason: 'Evicted', message }, grace: 1 }]);
+  });
+
+  it('waits for a soft threshold’s grace period, has the condition at once, and lets the Pod end in peace', async () => {
+    const soft = ['memory.available<500Mi'];
+    const gracePeriods = ['memory.available=1m'];
+    const node = new Node([big, critical], { hard: ['memory.available<100Mi'], soft, gracePeriods });
+    node.available = 400 * Mi;
+    await node.manager.check();
+    expect([...node.manager.conditions]).toEqual(['MemoryPressure']);
+    await node.clock.advance(59_000);
+    await node.manager.check();
+    expect(node.evicted).toEqual([]);
+    await node.clock.advance(1000);
+    await node.manager.check();
+    expect(node.evicted).toMatchObject([{ name: 'big', grace: 20 }]);
+    expect(node.evicted[0]?.verdict.message).toContain('Threshold quantity: 500Mi, available: 400Mi. ');
+  });
+
+  it('starts a grace period anew when the threshold was not crossed in between', async () => {
+    const soft = ['memory.available<500Mi'];
+    const node = new Node([big], { hard: [], soft, gracePeriods: ['memory.available=1m'] });
+    for (const [available, seconds] of [
+      [400, 40],
+      [600, 10],
+      [400, 50],
+    ] as const) {
+      node.available = available * Mi;
+      await node.manager.check();
+      await node.clock.advance(seconds * 1000);
+    }
+    await node.manager.check();
+    expect(node.evicted).toEqual([]);
+  });
+
+  it('goes on evicting until the minimum has been reclaimed, too', async () => {
+    const minimumReclaim = ['memory.available=200Mi'];
+    const node = new Node([big, small], { hard: ['memory.available<100Mi'], minimumReclaim });
+    node.available = 250 * Mi;
+    await node.manager.check();
+    expect(node.evicted).toEqual([]);
+    node.available = 50 * Mi;
+    await node.manager.check();
+    node.available = 250 * Mi;
+    await node.manager.check();
+    expect(node.evicted.map((e) => e.name)).toEqual(['big', 'small']);
+  });
+
+  it('deletes what nobody uses before it evicts for want of disk', async () => {
+    const node = new Node([big], { hard: ['imagefs.available<500Mi'] });
+    node.disk = 400 * Mi;
+    node.reclaimable = 200 * Mi;
+    await node.manager.check();
+    expect(node.evicted).toEqual([]);
+    node.disk = 100 * Mi;
+    await node.manager.check();
+    expect(node.evicted[0]?.verdict.message).toContain('low on resource: ephemeral-storage');
+    expect([...node.manager.conditions]).toEqual(['DiskPressure']);
   });
 });
 
@@ -137,13 +207,32 @@ describe('thresholds', () => {
     ['nodefs.available<20', 19, true],
   ])('%s with %d of 100 available', (statement, available, expected) => {
     const observed = new Map<Signal, Observation>([['nodefs.available', { available, capacity: 100 }]]);
-    expect(crossed([parseThreshold(statement)], observed)).toHaveLength(expected ? 1 : 0);
+    const [threshold] = parseThresholds({ hard: [statement] });
+    expect(threshold && isCrossed(threshold, observed, { withReclaim: false })).toBe(expected);
   });
 
   it.each(['cpu.available<1', 'memory.available', 'memory.available<much', 'nodefs.available<110%'])(
     'refuses %s',
-    (statement) => expect(() => parseThreshold(statement)).toThrow('--eviction-hard'),
+    (statement) => expect(() => parseThresholds({ hard: [statement] })).toThrow('--eviction-hard'),
   );
+
+  it.each<[string, ThresholdFlags, string]>([
+    [
+      'a soft threshold without a grace period',
+      { hard: [], soft: ['memory.available<1Gi'] },
+      'grace period must be specified for the soft eviction threshold memory.available',
+    ],
+    [
+      'a grace period that is none',
+      { hard: [], soft: ['memory.available<1Gi'], gracePeriods: ['memory.available=soon'] },
+      'needs a duration, not "soon"',
+    ],
+    [
+      'a minimum for a signal that there is not',
+      { hard: [], minimumReclaim: ['cpu.available=1'] },
+      '--eviction-minimum-reclaim: unsupported eviction signal "cpu.available"',
+    ],
+  ])('refuses %s', (_, flags, message) => expect(() => parseThresholds(flags)).toThrow(message));
 });
 
 describe('pressureRefusal', () => {

@@ -54,6 +54,14 @@ export class ImageGarbageCollector {
     return `Failed to garbage collect required amount of images. Attempted to free ${wanted} bytes, but only found ${freed} bytes eligible to free.`;
   }
 
+  /** Deletes all images that no container uses, however full the disk is. */
+  async deleteUnused(): Promise<void> {
+    for (const { id } of await this.unusedImages()) {
+      await this.deps.images.removeImage({ image: { image: id } });
+      this.known.delete(id);
+    }
+  }
+
   /** Those that may be deleted, the one first that has been unused for longest. */
   private async unusedImages(): Promise<Image[]> {
     const { clock, images, runtime, minimumAgeMs } = this.deps;

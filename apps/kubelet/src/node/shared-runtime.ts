@@ -9,6 +9,8 @@ import {
 } from '@tinkernetes/cri';
 import { createVnetClient, hostDialer, type Dialer, type VnetClient } from '@tinkernetes/vnet';
 import { statfs } from 'node:fs/promises';
+import { observeNode, type Disks } from '../eviction/node-signals';
+import type { Observation, Signal } from '../eviction/thresholds';
 import { ImageGarbageCollector } from '../images/image-garbage-collector';
 import type { Options } from '../options';
 import { PLEG } from '../pleg/pleg';
@@ -47,6 +49,8 @@ export class SharedRuntime {
   private readonly imageGC: ImageGarbageCollector;
   private readonly podCIDRs = new Map<string, string>();
   private handingOver: Promise<void> = Promise.resolve();
+  private healthCheckedAt = -Infinity;
+  private observed: { at: number; signals: Promise<ReadonlyMap<Signal, Observation>> } | undefined;
   private imageList: { at: number; images: Promise<ContainerImage[]> } | undefined;
 
   private constructor(
@@ -169,10 +173,46 @@ export class SharedRuntime {
   nodeImages(): Promise<ContainerImage[]> {
     const { clock } = this.context;
     const now = clock.monotonic();
-    if (!this.imageList || now - this.imageList.at > imageListMaxAgeMs) {
+    if (!this.imageList || now - this.imageList.at > sharedAnswerMs) {
       this.imageList = { at: now, images: nodeImages(this.images).catch(() => []) };
     }
     return this.imageList.images;
+  }
+
+  /** A heartbeat of one of the nodes: the runtime's health is looked at once a moment for all of them. */
+  heartbeat(): void {
+    const now = this.context.clock.monotonic();
+    if (now - this.healthCheckedAt < sharedAnswerMs) return;
+    this.healthCheckedAt = now;
+    this.health.check();
+  }
+
+  /** What the machine has left, looked at once a moment for all nodes. `nodefs`: a directory of theirs. */
+  observe(nodefs: string): Promise<ReadonlyMap<Signal, Observation>> {
+    const now = this.context.clock.monotonic();
+    if (!this.observed || now - this.observed.at > sharedAnswerMs) {
+      this.observed = { at: now, signals: this.disks(nodefs).then(observeNode) };
+    }
+    return this.observed.signals;
+  }
+
+  private async disks(nodefs: string): Promise<Disks> {
+    // Memory may run out also while the runtime does not answer.
+    const info = await this.images.imageFsInfo({}, { timeoutMs: 2000 }).catch((error: unknown) => {
+      this.context.logger.debug({ err: error }, 'the runtime does not tell its file systems');
+      return undefined;
+    });
+    return {
+      nodefs,
+      imagefs: info?.imageFilesystems[0]?.fsId?.mountpoint,
+      containerfs: info?.containerFilesystems[0]?.fsId?.mountpoint,
+    };
+  }
+
+  /** Deletes all images that no container uses. */
+  async deleteUnusedImages(): Promise<void> {
+    await this.imageGC.deleteUnused();
+    this.observed = undefined;
   }
 
   /** Follows the runtime until the signal aborts and everything has ended. */
@@ -204,7 +244,8 @@ export class SharedRuntime {
   }
 }
 
-const imageListMaxAgeMs = 1000;
+/** Nodes of one process share answers that are so young. */
+const sharedAnswerMs = 1000;
 /** Source: pkg/kubelet ImageGCPeriod. */
 const imageGCPeriodMs = 300_000;
 

@@ -30,8 +30,8 @@ export interface PodDispatcherDeps {
   /** Of a light node: other sandboxes of the runtime are none of its business. */
   ownerLabel: string | undefined;
   node(): Node | undefined;
-  /** Why a node under pressure does not take the Pod. */
-  pressureRefusal(pod: Pod): PodVerdict | undefined;
+  /** Why the node as it is (under pressure, going down) does not take the Pod. */
+  nodeRefusal(pod: Pod): PodVerdict | undefined;
   traceOf(pod: Pod): TraceParent | undefined;
 }
 
@@ -140,13 +140,13 @@ export class PodDispatcher {
   }
 
   private admit(pod: Pod): boolean {
-    const { clock, events, logger, node, nodeName, pressureRefusal, statuses, tracer, traceOf, workers } =
+    const { clock, events, logger, node, nodeName, nodeRefusal, statuses, tracer, traceOf, workers } =
       this.deps;
     const startMs = clock.now();
     const others = [...this.byUID.values()].filter(
       (p) => p !== pod && !isPhaseTerminal((statuses.get(uidOf(p)) ?? p.status)?.phase),
     );
-    const refusal = pressureRefusal(pod) ?? refusalOf(pod, { node: node(), others });
+    const refusal = nodeRefusal(pod) ?? refusalOf(pod, { node: node(), others });
     const { name, namespace, uid } = pod.metadata;
     tracer.record('kubelet.admit', {
       parent: traceOf(pod),

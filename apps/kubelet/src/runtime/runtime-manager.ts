@@ -1,7 +1,8 @@
 import type { Container, Pod, Secret } from '@tinkernetes/api';
-import type { Logger, StepTracer, TraceParent } from '@tinkernetes/component-base';
+import type { Clock, Logger, StepTracer, TraceParent } from '@tinkernetes/component-base';
 import type { DeepPartial, PodSandboxConfig, RuntimeClient } from '@tinkernetes/cri';
 import { isSidecar, podText, uidOf } from '../pods/pod-facts';
+import { surplusOnNode, surplusRuns, type ContainerGCPolicy } from './container-gc';
 import type { ProbeResults } from './container-kill';
 import type { ContainerKiller, KillOptions } from './container-killer';
 import type { ContainerResizer } from './container-resizer';
@@ -9,7 +10,7 @@ import type { ContainerStarter, PodInputs } from './container-starter';
 import { computePodActions } from './pod-actions';
 import type { PodCache } from './pod-cache';
 import type { PodEvents } from './pod-events';
-import { findContainer, type PodRuntimeStatus } from './pod-runtime-status';
+import { findContainer, type PodRuntimeStatus, type RuntimeContainer } from './pod-runtime-status';
 import { podStep } from './pod-step';
 import { cgroupParent, qosClassOf } from './resources';
 import { StartError } from './start-error';
@@ -25,6 +26,8 @@ export interface RuntimeManagerDeps {
   probes: ProbeResults;
   logger: Logger;
   tracer: StepTracer;
+  clock: Clock;
+  gcPolicy: ContainerGCPolicy;
   nodeName: string;
 }
 
@@ -132,26 +135,50 @@ export class RuntimeManager {
     cache.forget(status.uid);
   }
 
-  /** Keeps the newest dead instance of each container (for `logs --previous`) and the newest sandbox. */
+  /** Keeps as many ended runs of each container as `logs --previous` may want, and the newest sandbox. */
   async collectGarbage(status: PodRuntimeStatus): Promise<void> {
-    const { runtime, cache } = this.deps;
-    const seen = new Set<string>();
-    for (const container of status.containers) {
-      if (container.state !== 'exited') continue;
-      if (!seen.has(container.name)) seen.add(container.name);
-      else {
-        cache.expect(status.uid, container.id, 'removed');
-        await runtime.removeContainer({ containerId: container.id }).catch((error: unknown) => {
-          cache.failed(status.uid, container.id);
-          throw error;
-        });
-      }
-    }
+    const { runtime, cache, clock, gcPolicy } = this.deps;
+    await this.remove(status, surplusRuns(status.containers, gcPolicy, clock.now()));
     for (const sandbox of status.sandboxes.slice(1)) {
       if (sandbox.state === 'SANDBOX_READY' || status.containers.some((c) => c.sandboxId === sandbox.id))
         continue;
       await runtime.removePodSandbox({ podSandboxId: sandbox.id });
       cache.invalidate(status.uid);
+    }
+  }
+
+  /** Ended containers of all Pods, where there is a limit for the node. */
+  async collectGarbageOnNode(statuses: readonly PodRuntimeStatus[]): Promise<void> {
+    const { clock, gcPolicy } = this.deps;
+    if (gcPolicy.maxOnNode < 0) return;
+    const surplus = new Set(
+      surplusOnNode(
+        statuses.map((s) => s.containers),
+        gcPolicy,
+        clock.now(),
+      ),
+    );
+    for (const status of statuses)
+      await this.remove(
+        status,
+        status.containers.filter((c) => surplus.has(c)),
+      );
+  }
+
+  /** Everything that has ended, but for what tells how a container ended last. */
+  async removeEnded(status: PodRuntimeStatus): Promise<void> {
+    const now = this.deps.clock.now();
+    await this.remove(status, surplusRuns(status.containers, { maxPerContainer: 1, minAgeMs: 0 }, now));
+  }
+
+  private async remove({ uid }: PodRuntimeStatus, containers: readonly RuntimeContainer[]): Promise<void> {
+    const { runtime, cache } = this.deps;
+    for (const { id } of containers) {
+      cache.expect(uid, id, 'removed');
+      await runtime.removeContainer({ containerId: id }).catch((error: unknown) => {
+        cache.failed(uid, id);
+        throw error;
+      });
     }
   }
 

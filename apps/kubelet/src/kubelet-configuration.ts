@@ -1,0 +1,80 @@
+import type { Taint } from '@tinkernetes/api';
+import { parseDuration, UsageError } from '@tinkernetes/component-base';
+import { readFileSync } from 'node:fs';
+
+/** The fields of kubelet.config.k8s.io/v1beta1 KubeletConfiguration that this kubelet knows. */
+export interface KubeletConfiguration {
+  kind?: string;
+  address?: string;
+  port?: number;
+  authentication?: { x509?: { clientCAFile?: string } };
+  clusterDNS?: string[];
+  clusterDomain?: string;
+  containerLogMaxFiles?: number;
+  containerLogMaxSize?: string;
+  containerRuntimeEndpoint?: string;
+  imageServiceEndpoint?: string;
+  crashLoopBackOff?: { maxContainerRestartPeriod?: string };
+  eventBurst?: number;
+  eventRecordQPS?: number;
+  evictionHard?: Record<string, string>;
+  evictionMaxPodGracePeriod?: number;
+  evictionMinimumReclaim?: Record<string, string>;
+  evictionSoft?: Record<string, string>;
+  evictionSoftGracePeriod?: Record<string, string>;
+  evictionPressureTransitionPeriod?: string;
+  fileCheckFrequency?: string;
+  httpCheckFrequency?: string;
+  imageGCHighThresholdPercent?: number;
+  imageGCLowThresholdPercent?: number;
+  imageMinimumGCAge?: string;
+  maxPods?: number;
+  nodeLeaseDurationSeconds?: number;
+  nodeStatusReportFrequency?: string;
+  nodeStatusUpdateFrequency?: string;
+  podLogsDir?: string;
+  registerNode?: boolean;
+  registerWithTaints?: Taint[];
+  resolvConf?: string;
+  runtimeRequestTimeout?: string;
+  serializeImagePulls?: boolean;
+  shutdownGracePeriod?: string;
+  shutdownGracePeriodCriticalPods?: string;
+  shutdownGracePeriodByPodPriority?: Array<{ priority: number; shutdownGracePeriodSeconds: number }>;
+  staticPodPath?: string;
+  staticPodURL?: string;
+  syncFrequency?: string;
+  tlsCertFile?: string;
+  tlsPrivateKeyFile?: string;
+}
+
+export function readConfiguration(path: string): KubeletConfiguration {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(
+      `--config ${path} can't be read: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
+  }
+  const parse = text.trimStart().startsWith('{') ? (JSON.parse as (t: string) => unknown) : loadYaml();
+  const value = parse(text) as KubeletConfiguration | null;
+  if (value?.kind !== 'KubeletConfiguration')
+    throw new UsageError(`--config ${path} holds no KubeletConfiguration`);
+  return value;
+}
+
+/** Only where a YAML file is given, since the parser is not needed on the start path. */
+function loadYaml(): (text: string) => unknown {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports
+  return (require('yaml') as typeof import('yaml')).parse;
+}
+
+/** Milliseconds of a configuration's duration. */
+export function duration(field: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new UsageError(`${field}: "${text}" is not a duration such as 10s or 1m30s`);
+  return ms;
+}
