@@ -74,4 +74,13 @@ describe('builtInCodec', () => {
     expect(object.metadata.creationTimestamp).toBe('2026-01-01T00:00:00Z');
     expect(JSON.stringify(object)).toContain('"requests":{"cpu":"500m","memory":"1Gi"}');
   });
+
+  it('leaves what has its form and order already as it is, and brings the rest into order', () => {
+    const { object } = pods.decode(pod({ containers: [{ name: 'c', image: 'i' }], hostNetwork: true }));
+    const { spec } = object as { spec?: object };
+    const again = pods.decode(object).object as { spec?: object };
+    expect(again.spec).toBe(spec);
+    const shuffled = pods.decode(pod({ hostNetwork: true, containers: [{ image: 'i', name: 'c' }] })).object;
+    expect(JSON.stringify(shuffled)).toBe(JSON.stringify(object));
+  });
 });
