@@ -24,6 +24,10 @@ const suffixOfPower = new Map(Object.entries(binarySuffixes).map(([suffix, power
 export const quantityFormatError =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
+/** The same few texts are read again and again, in each write and by each scheduling decision. */
+const recentlyParsed = new Map<string, Quantity>();
+const maxRecentlyParsed = 1000;
+
 const ceilDivide = (value: bigint, by: bigint): bigint => {
   const quotient = value / by;
   return value % by > 0n ? quotient + 1n : quotient;
@@ -39,6 +43,9 @@ const divideAwayFromZero = (value: bigint, by: bigint): bigint =>
 export class Quantity {
   static readonly zero = new Quantity(0n, 'DecimalSI');
 
+  /** Private to the language, too: it is no part of the value that tests compare. */
+  #text: string | undefined;
+
   private constructor(
     private readonly nanos: bigint,
     readonly format: QuantityFormat,
@@ -47,6 +54,15 @@ export class Quantity {
   /** Throws an Error with upstream's text when the value is no quantity. */
   static parse(input: string | number): Quantity {
     const text = String(input).trim();
+    const known = recentlyParsed.get(text);
+    if (known) return known;
+    const quantity = Quantity.parseText(text);
+    if (recentlyParsed.size >= maxRecentlyParsed) recentlyParsed.clear();
+    recentlyParsed.set(text, quantity);
+    return quantity;
+  }
+
+  private static parseText(text: string): Quantity {
     if (text === '') throw new Error(quantityFormatError);
     const match = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*)([-+]?[0-9]*)$/.exec(text);
     if (!match) throw new Error(quantityFormatError);
@@ -142,6 +158,10 @@ export class Quantity {
 
   /** The canonical form: the largest suffix that loses nothing. */
   toString(): string {
+    return (this.#text ??= this.formatted());
+  }
+
+  private formatted(): string {
     if (this.nanos === 0n) return '0';
     const whole = this.nanos / NANO;
     const isBinary = this.format === 'BinarySI' && this.isInteger && (whole >= 1024n || whole <= -1024n);

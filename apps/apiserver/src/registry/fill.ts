@@ -1,12 +1,12 @@
 /** The object with the given members added where it has none; itself when nothing is missing. */
 export function fill<T extends object>(object: T, defaults: Partial<T>): T {
-  const missing = (Object.keys(defaults) as Array<keyof T>).filter(
-    (key) => (object[key] ?? undefined) === undefined && defaults[key] !== undefined,
-  );
-  if (missing.length === 0) return object;
-  const filled: Partial<T> = { ...object };
-  for (const key of missing) filled[key] = defaults[key];
-  return filled as T;
+  let filled: T | undefined;
+  for (const key in defaults) {
+    if (object[key] !== undefined || defaults[key] === undefined) continue;
+    filled ??= { ...object };
+    filled[key] = defaults[key] as T[typeof key];
+  }
+  return filled ?? object;
 }
 
 /** The object with one member mapped, if it is there. */
@@ -23,6 +23,11 @@ export function mapMember<T extends object, K extends keyof T>(
 
 /** A list mapped element by element; the same list when no element changed. */
 export function mapList<T>(list: T[], change: (element: T) => T): T[] {
-  const changed = list.map(change);
-  return changed.every((element, i) => Object.is(element, list[i])) ? list : changed;
+  let isSame = true;
+  const changed = list.map((element) => {
+    const mapped = change(element);
+    if (!Object.is(mapped, element)) isSame = false;
+    return mapped;
+  });
+  return isSame ? list : changed;
 }

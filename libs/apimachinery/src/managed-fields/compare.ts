@@ -30,8 +30,8 @@ export function compare(before: unknown, after: unknown, type: Typed): Compariso
   if (typing === 'leaf' || (isHollow(before) && isHollow(after))) return compareLeaves(before, after);
   const inner =
     typing === 'map' ? compareMaps(before, after, type) : compareLists(before, after, { type, typing });
-  if (before === undefined) return { ...inner, added: FieldSet.of(true, inner.added.children) };
-  if (after === undefined) return { ...inner, removed: FieldSet.of(true, inner.removed.children) };
+  if (before === undefined) return { ...inner, added: FieldSet.ofOwned(true, inner.added.children) };
+  if (after === undefined) return { ...inner, removed: FieldSet.ofOwned(true, inner.removed.children) };
   return inner;
 }
 
@@ -54,12 +54,15 @@ function memberOf(map: unknown, name: string, type: Typed): unknown {
 
 function compareMaps(before: unknown, after: unknown, type: Typed): Comparison {
   const gathered = new Gathered();
-  const names = new Set<string>();
-  if (isObject(before)) for (const name of Object.keys(before)) names.add(name);
-  if (isObject(after)) for (const name of Object.keys(after)) names.add(name);
-  for (const name of names) {
+  const compareMember = (name: string) => {
     const [old, next] = [memberOf(before, name, type), memberOf(after, name, type)];
     if (old !== next) gathered.add(`f:${name}`, compare(old, next, fieldType(type, name)));
+  };
+  if (isObject(before)) for (const name of Object.keys(before)) compareMember(name);
+  if (isObject(after)) {
+    for (const name of Object.keys(after)) {
+      if (!isObject(before) || !Object.hasOwn(before, name)) compareMember(name);
+    }
   }
   return gathered.comparison();
 }
@@ -80,23 +83,23 @@ function compareLists(
 
 /** Puts the comparisons of a map's or list's members together. */
 class Gathered {
-  private readonly added = new Map<string, FieldSet>();
-  private readonly modified = new Map<string, FieldSet>();
-  private readonly removed = new Map<string, FieldSet>();
+  private added: Map<string, FieldSet> | undefined;
+  private modified: Map<string, FieldSet> | undefined;
+  private removed: Map<string, FieldSet> | undefined;
 
   add(element: string, { added, modified, removed }: Comparison): void {
-    if (!added.isEmpty) this.added.set(element, added);
-    if (!modified.isEmpty) this.modified.set(element, modified);
-    if (!removed.isEmpty) this.removed.set(element, removed);
+    if (!added.isEmpty) (this.added ??= new Map()).set(element, added);
+    if (!modified.isEmpty) (this.modified ??= new Map()).set(element, modified);
+    if (!removed.isEmpty) (this.removed ??= new Map()).set(element, removed);
   }
 
   comparison(): Comparison {
     const { added, modified, removed } = this;
-    if (added.size + modified.size + removed.size === 0) return nothing;
+    if (!added && !modified && !removed) return nothing;
     return {
-      added: FieldSet.of(false, added),
-      modified: FieldSet.of(false, modified),
-      removed: FieldSet.of(false, removed),
+      added: added ? FieldSet.ofOwned(false, added) : FieldSet.empty,
+      modified: modified ? FieldSet.ofOwned(false, modified) : FieldSet.empty,
+      removed: removed ? FieldSet.ofOwned(false, removed) : FieldSet.empty,
     };
   }
 }

@@ -74,7 +74,14 @@ function managersOf(next: KubeObject, live: KubeObject): Managers {
   return brought && brought.size > 0 ? brought : (decodeManagers(live.metadata.managedFields) ?? new Map());
 }
 
-const ignoredSet = ({ ignored }: FieldManagement): FieldSet => FieldSet.ofNames(ignored);
+/** Callers have a handful of lists, which never change. */
+const ignoredSets = new WeakMap<FieldManagement['ignored'], FieldSet>();
+
+function ignoredSet({ ignored }: FieldManagement): FieldSet {
+  let set = ignoredSets.get(ignored);
+  if (!set) ignoredSets.set(ignored, (set = FieldSet.ofNames(ignored)));
+  return set;
+}
 
 function exclude(comparison: Comparison, ignored: FieldSet): Comparison {
   return {

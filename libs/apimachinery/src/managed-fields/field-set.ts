@@ -14,6 +14,12 @@ export class FieldSet {
     readonly children: ReadonlyMap<string, FieldSet>,
   ) {}
 
+  /** As `of`, for a map that has no empty sets and will not change any more. */
+  static ofOwned(isMember: boolean, children: ReadonlyMap<string, FieldSet>): FieldSet {
+    if (children.size > 0) return new FieldSet(isMember, children);
+    return isMember ? FieldSet.member : FieldSet.empty;
+  }
+
   static of(isMember: boolean, children: Iterable<readonly [string, FieldSet]> = []): FieldSet {
     const kept = new Map<string, FieldSet>();
     for (const [element, child] of children) if (!child.isEmpty) kept.set(element, child);
@@ -56,13 +62,18 @@ export class FieldSet {
 
   /** The FieldsV1 form, elements in upstream's order. */
   toJson(): Record<string, unknown> {
-    const entries = [...this.children].sort(([a], [b]) => compareElements(a, b));
-    return Object.fromEntries(
-      entries.map(([element, child]) => [
-        element,
-        child.isMember && child.children.size > 0 ? { '.': {}, ...child.toJson() } : child.toJson(),
-      ]),
-    );
+    const json: Record<string, unknown> = {};
+    for (const element of [...this.children.keys()].sort(compareElements)) {
+      const child = this.children.get(element);
+      // Elements have a letter and a colon before any name, so none is `__proto__`.
+      if (child) json[element] = child.memberJson();
+    }
+    return json;
+  }
+
+  private memberJson(): Record<string, unknown> {
+    if (this.children.size === 0) return nothingBelow;
+    return this.isMember ? { '.': nothingBelow, ...this.toJson() } : this.toJson();
   }
 
   get isEmpty(): boolean {
@@ -76,7 +87,7 @@ export class FieldSet {
     for (const [element, child] of other.children) {
       children.set(element, children.get(element)?.union(child) ?? child);
     }
-    return FieldSet.of(this.isMember || other.isMember, children);
+    return FieldSet.ofOwned(this.isMember || other.isMember, children);
   }
 
   /** Without the members of the other set; what lies below them stays. */
@@ -108,14 +119,16 @@ export class FieldSet {
 
   /** This very set where nothing changes: most writes touch little of what is owned. */
   private withChildren(isMember: boolean, change: (element: string, child: FieldSet) => FieldSet): FieldSet {
-    let isSame = isMember === this.isMember;
-    const kept = new Map<string, FieldSet>();
+    let kept: Map<string, FieldSet> | undefined;
     for (const [element, child] of this.children) {
       const changed = change(element, child);
-      if (changed !== child) isSame = false;
-      if (!changed.isEmpty) kept.set(element, changed);
+      if (changed === child) continue;
+      kept ??= new Map(this.children);
+      if (changed.isEmpty) kept.delete(element);
+      else kept.set(element, changed);
     }
-    return isSame ? this : FieldSet.of(isMember, kept);
+    if (!kept && isMember === this.isMember) return this;
+    return FieldSet.ofOwned(isMember, kept ?? this.children);
   }
 
   equals(other: FieldSet): boolean {
@@ -148,10 +161,12 @@ export class FieldSet {
   }
 }
 
+const nothingBelow: Record<string, unknown> = Object.freeze({});
+
 const rank = (element: string): number => 'fkvi'.indexOf(element.charAt(0));
 
 function compareElements(a: string, b: string): number {
-  const difference = rank(a) - rank(b);
+  const difference = a.charCodeAt(0) === b.charCodeAt(0) ? 0 : rank(a) - rank(b);
   return difference !== 0 ? difference : a < b ? -1 : a > b ? 1 : 0;
 }
 

@@ -25,11 +25,18 @@ export function fieldManagement(typing: FieldTyping, context: WriteContext, now:
 }
 
 /** What a write through an endpoint can't change, so that it doesn't come to own it. */
-function ignoredPaths({ subresource, apiVersion }: WriteContext): readonly (readonly string[])[] {
-  if (subresource === '') return [['status']];
-  if (subresource !== 'status') return [];
+const ignored = {
+  main: [['status']],
+  status: [['spec']],
   // The workloads' status leaves their labels alone.
-  return apiVersion.startsWith('apps/') ? [['spec'], ['metadata', 'labels']] : [['spec']];
+  workloadStatus: [['spec'], ['metadata', 'labels']],
+  nothing: [],
+} as const satisfies Record<string, FieldManagement['ignored']>;
+
+function ignoredPaths({ subresource, apiVersion }: WriteContext): FieldManagement['ignored'] {
+  if (subresource === '') return ignored.main;
+  if (subresource !== 'status') return ignored.nothing;
+  return apiVersion.startsWith('apps/') ? ignored.workloadStatus : ignored.status;
 }
 
 /** The new object with its managedFields kept current over a create, update or patch. */

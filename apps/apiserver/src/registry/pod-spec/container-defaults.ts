@@ -7,17 +7,22 @@ import { defaultReference } from './volume-defaults';
 type HttpAction = NonNullable<Probe['httpGet']>;
 const defaultHttpGet = (action: HttpAction): HttpAction => fill(action, { path: '/', scheme: 'HTTP' });
 
-const positive = (value: number | undefined, otherwise: number): number =>
-  value === undefined || value === 0 ? otherwise : value;
+/** For the times and thresholds of probes zero means: not set. */
+const withoutZeros = (probe: Probe): Probe => ({
+  ...probe,
+  timeoutSeconds: probe.timeoutSeconds || undefined,
+  periodSeconds: probe.periodSeconds || undefined,
+  successThreshold: probe.successThreshold || undefined,
+  failureThreshold: probe.failureThreshold || undefined,
+});
 
 function defaultProbe(probe: Probe): Probe {
-  const timed: Probe = {
-    ...probe,
-    timeoutSeconds: positive(probe.timeoutSeconds, 1),
-    periodSeconds: positive(probe.periodSeconds, 10),
-    successThreshold: positive(probe.successThreshold, 1),
-    failureThreshold: positive(probe.failureThreshold, 3),
-  };
+  const timed = fill(
+    probe.timeoutSeconds && probe.periodSeconds && probe.successThreshold && probe.failureThreshold
+      ? probe
+      : withoutZeros(probe),
+    { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 },
+  );
   return mapMember(mapMember(timed, 'httpGet', defaultHttpGet), 'grpc', (grpc) =>
     fill(grpc, { service: '' }),
   );
@@ -30,13 +35,17 @@ function defaultLifecycle(lifecycle: Lifecycle): Lifecycle {
 
 /** Quantities are rounded up to thousandths, as upstream's defaulting does. */
 export function roundUpToMilli(list: Record<string, string | number>): Record<string, string | number> {
-  return Object.fromEntries(
-    Object.entries(list).map(([name, text]) => {
-      const quantity = Quantity.parse(text);
-      if (quantity.isMilliInteger) return [name, quantity.toString()];
-      return [name, Quantity.ofMilli(quantity.milliValue(), quantity.format).toString()];
-    }),
-  );
+  const rounded: Record<string, string> = {};
+  let isSame = true;
+  for (const [name, given] of Object.entries(list)) {
+    const quantity = Quantity.parse(given);
+    const text = quantity.isMilliInteger
+      ? quantity.toString()
+      : Quantity.ofMilli(quantity.milliValue(), quantity.format).toString();
+    if (text !== given) isSame = false;
+    rounded[name] = text;
+  }
+  return isSame ? list : rounded;
 }
 
 export function defaultResources<R extends Pick<ResourceRequirements, 'limits' | 'requests'>>(
@@ -47,11 +56,13 @@ export function defaultResources<R extends Pick<ResourceRequirements, 'limits' |
 
 /** What is limited but not requested is requested at its limit. Pods only, not their templates. */
 export function requestLimits<R extends ResourceRequirements>(resources: R): R {
-  if (!resources.limits) return resources;
-  const requests = { ...resources.limits, ...resources.requests };
+  const { limits, requests } = resources;
+  if (!limits || (requests && Object.keys(limits).every((name) => requests[name] !== undefined)))
+    return resources;
+  const all = { ...limits, ...requests };
   return {
     ...resources,
-    requests: Object.fromEntries(Object.entries(requests).sort(([a], [b]) => (a < b ? -1 : 1))),
+    requests: Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
 
