@@ -116,3 +116,33 @@ it('tells what a component said when it was ready, and forgets it when the compo
   expect(supervisor.status()[0]?.info).toBeUndefined();
   await supervisor.stop();
 });
+
+it('tries again, after the back-off, what could not even be started', async () => {
+  const clock = new VirtualClock();
+  const lines: string[] = [];
+  const component = new Directed();
+  let attempts = 0;
+  const launcher: Launcher = {
+    start: () => {
+      if (++attempts === 1) throw new Error('spawn EAGAIN');
+      return component;
+    },
+  };
+  const supervisor = new Supervisor({ launcher, clock, report: (line) => lines.push(line) });
+  const ready = supervisor.start(spec);
+  await clock.advance(200);
+  component.serve({ port: 1 });
+  expect(await ready).toEqual({ port: 1 });
+  expect(lines).toEqual(['scheduler could not be started: spawn EAGAIN; restarting in 0.2 s']);
+  await supervisor.stop();
+});
+
+it('says at once that a required component could not be started', async () => {
+  const launcher: Launcher = {
+    start: () => {
+      throw new Error('spawn EAGAIN');
+    },
+  };
+  const supervisor = new Supervisor({ launcher, clock: new VirtualClock(), report: () => undefined });
+  await expect(supervisor.start(spec, { required: true })).rejects.toThrow('spawn EAGAIN');
+});

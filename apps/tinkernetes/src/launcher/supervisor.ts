@@ -95,7 +95,7 @@ class Supervised {
     let hasServed = false;
     while (!this.stopping.signal.aborted) {
       const startedAt = this.options.clock.monotonic();
-      const component = this.options.launcher.start(this.spec);
+      const component = this.launch();
       this.current = component;
       component.ready.then(
         (info) => {
@@ -119,6 +119,15 @@ class Supervised {
     this.state = 'stopped';
   }
 
+  /** What can't even be started (no process left, no memory) counts as one that ended at once. */
+  private launch(): RunningComponent {
+    try {
+      return this.options.launcher.start(this.spec);
+    } catch (error) {
+      return notStarted(error as Error);
+    }
+  }
+
   /** Waits for the back-off. False: stopped meanwhile. */
   private async pause(exit: ComponentExit, ranMs: number): Promise<boolean> {
     this.failures = ranMs >= backOff.resetAfterMs ? 1 : this.failures + 1;
@@ -134,4 +143,13 @@ class Supervised {
       throw error;
     }
   }
+}
+
+function notStarted(error: Error): RunningComponent {
+  return {
+    pid: undefined,
+    ready: Promise.reject(error),
+    exited: Promise.resolve({ reason: `could not be started: ${error.message}`, exitCode: undefined }),
+    stop: () => Promise.resolve(),
+  };
 }
