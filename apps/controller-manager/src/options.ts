@@ -35,6 +35,13 @@ export const flags = {
     choices: ['in-process', 'bullmq'],
     help: 'Where keys wait',
   },
+  'bull-board-port': {
+    type: 'number',
+    default: 0,
+    min: 0,
+    max: 65535,
+    help: 'Port of Bull Board, a web page with the queues of --work-queue=bullmq; 0: none',
+  },
   redis: { type: 'string', help: 'Redis of the bullmq work queue, redis://HOST:PORT' },
   'bind-address': { type: 'string', default: '127.0.0.1', help: 'Address of /healthz and /metrics' },
   'secure-port': {
@@ -130,6 +137,27 @@ export const flags = {
     default: 30_000,
     help: 'How long after its start a Pod that turns unready may still be starting',
   },
+  'disable-force-detach-on-timeout': {
+    type: 'boolean',
+    default: false,
+    help: 'Never detach a volume that its node lists as in use, however long the node is unhealthy',
+  },
+  'hostpath-csi-state-dir': {
+    type: 'string',
+    default: '',
+    help: 'Where the volumes of the built-in CSI driver hostpath.csi.tinkernetes.dev are; empty: no such driver',
+  },
+  'hostpath-csi-per-node': {
+    type: 'boolean',
+    default: false,
+    help: 'Nodes do not share that directory: each has one of its own, and a volume is on one node',
+  },
+  'concurrent-ephemeralvolume-syncs': {
+    type: 'number',
+    default: 5,
+    min: 1,
+    help: 'Pods whose ephemeral volumes are worked on at once',
+  },
   'concurrent-horizontal-pod-autoscaler-syncs': {
     type: 'number',
     default: 5,
@@ -205,6 +233,8 @@ export function toOptions(values: ControllerManagerFlags): ControllerManagerOpti
     );
   if (values['work-queue'] === 'bullmq' && !values.redis)
     throw new UsageError('--work-queue=bullmq needs --redis=redis://HOST:PORT');
+  if (values['bull-board-port'] && values['work-queue'] !== 'bullmq')
+    throw new UsageError('--bull-board-port shows the queues of --work-queue=bullmq only');
   if (Boolean(values['cluster-signing-cert-file']) !== Boolean(values['cluster-signing-key-file'])) {
     throw new UsageError(
       '--cluster-signing-cert-file and --cluster-signing-key-file belong together: give both or none',

@@ -1,6 +1,7 @@
 import { startCsrApprovingController } from '../controllers/certificates/csr-approving-controller';
 import { startCsrCleanerController } from '../controllers/certificates/csr-cleaner-controller';
 import { startCsrSigningController } from '../controllers/certificates/csr-signing-controller';
+import { startAttachDetachController } from '../controllers/attachdetach/attach-detach-controller';
 import { startClusterRoleAggregationController } from '../controllers/clusterroleaggregation/cluster-role-aggregation-controller';
 import { startCronJobController } from '../controllers/cronjob/cron-job-controller';
 import { startDaemonSetController } from '../controllers/daemonset/daemon-set-controller';
@@ -8,7 +9,9 @@ import { startDeploymentController } from '../controllers/deployment/deployment-
 import { startDisruptionController } from '../controllers/disruption/disruption-controller';
 import { startEndpointsController } from '../controllers/endpoints/endpoints-controller';
 import { startEndpointSliceController } from '../controllers/endpointslice/endpoint-slice-controller';
+import { startEphemeralVolumeController } from '../controllers/ephemeralvolume/ephemeral-volume-controller';
 import { startGarbageCollectorController } from '../controllers/garbagecollector/garbage-collector-controller';
+import { startHostPathCsiController } from '../controllers/hostpathcsi/hostpath-csi-controller';
 import { startJobController } from '../controllers/job/job-controller';
 import { startEndpointSliceMirroringController } from '../controllers/mirroring/endpoint-slice-mirroring-controller';
 import { startNamespaceController } from '../controllers/namespace/namespace-controller';
@@ -25,7 +28,9 @@ import { startServiceAccountController } from '../controllers/serviceaccount/ser
 import { startStatefulSetController } from '../controllers/statefulset/stateful-set-controller';
 import { startTaintEvictionController } from '../controllers/tainteviction/taint-eviction-controller';
 import { startTtlAfterFinishedController } from '../controllers/ttlafterfinished/ttl-after-finished-controller';
+import { startVolumeAttributesClassProtectionController } from '../controllers/volumeattributesclass/volume-attributes-class-protection-controller';
 import { startVolumeBinderController } from '../controllers/volumebinder/persistent-volume-binder-controller';
+import { startExpandController } from '../controllers/volumeexpand/expand-controller';
 import { startClaimProtectionController } from '../controllers/volumeprotection/persistent-volume-claim-protection-controller';
 import { startVolumeProtectionController } from '../controllers/volumeprotection/persistent-volume-protection-controller';
 import type { ControllerDefinition } from './context';
@@ -183,6 +188,7 @@ export const controllers: readonly ControllerDefinition[] = [
     serviceAccount: 'horizontal-pod-autoscaler',
     watches: ['horizontalpodautoscalers', 'pods'],
     writes: ['scale subresources', 'horizontalpodautoscalers/status'],
+    leaderOnly: true,
     start: startHorizontalPodAutoscalerController,
   },
   {
@@ -229,12 +235,15 @@ export const controllers: readonly ControllerDefinition[] = [
     serviceAccount: 'attachdetach-controller',
     watches: ['pods', 'nodes', 'volumeattachments'],
     writes: ['volumeattachments', 'nodes/status'],
+    leaderOnly: true,
+    start: startAttachDetachController,
   },
   {
     name: 'persistentvolume-expander-controller',
     serviceAccount: 'expand-controller',
     watches: ['persistentvolumeclaims', 'persistentvolumes'],
-    writes: ['persistentvolumeclaims/status'],
+    writes: ['persistentvolumes', 'persistentvolumeclaims/status'],
+    start: startExpandController,
   },
   {
     name: 'clusterrole-aggregation-controller',
@@ -266,6 +275,7 @@ export const controllers: readonly ControllerDefinition[] = [
     name: 'ephemeral-volume-controller',
     watches: ['pods', 'persistentvolumeclaims'],
     writes: ['persistentvolumeclaims'],
+    start: startEphemeralVolumeController,
   },
   {
     name: 'resourceclaim-controller',
@@ -289,6 +299,7 @@ export const controllers: readonly ControllerDefinition[] = [
     name: 'volumeattributesclass-protection-controller',
     watches: ['volumeattributesclasses', 'persistentvolumes', 'persistentvolumeclaims'],
     writes: ['volumeattributesclasses'],
+    start: startVolumeAttributesClassProtectionController,
   },
   {
     name: 'legacy-serviceaccount-token-cleaner-controller',
@@ -343,5 +354,12 @@ export const controllers: readonly ControllerDefinition[] = [
     name: 'cloud-node-lifecycle-controller',
     watches: ['nodes'],
     writes: ['nodes'],
+  },
+  {
+    // Not in upstream's list: a CSI driver's controllers, which elsewhere are a Deployment of their own.
+    name: 'hostpath-csi-controller',
+    watches: ['persistentvolumeclaims', 'persistentvolumes', 'volumeattachments', 'csinodes', 'nodes'],
+    writes: ['persistentvolumes', 'persistentvolumeclaims/status', 'volumeattachments'],
+    start: startHostPathCsiController,
   },
 ];

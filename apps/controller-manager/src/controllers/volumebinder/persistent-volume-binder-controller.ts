@@ -241,11 +241,15 @@ class VolumeBinder implements Reconciler {
         { namespace, trace },
       );
     }
+    // What a bound claim has may differ from its volume for a while: a file system that is still to be grown.
+    if (current.status?.phase === 'Bound') return;
+    const attributesClass = volume.spec.volumeAttributesClassName;
     await this.writeClaimStatus(current, {
       ...current.status,
       phase: 'Bound',
       accessModes: volume.spec.accessModes,
       capacity: volume.spec.capacity,
+      ...(attributesClass ? { currentVolumeAttributesClassName: attributesClass } : {}),
     });
   }
 
