@@ -205,17 +205,20 @@ const withDeletion = (pod: Pod): Pod => ({
 
 /** Whether there may be something to do: most changes are the node's own status reports coming back. */
 function concernsNode(old: Pod, pod: Pod): boolean {
-  const relevant = ({ spec, metadata, status }: Pod) =>
-    JSON.stringify([
-      spec,
-      metadata.labels,
-      metadata.annotations,
-      metadata.deletionTimestamp,
-      metadata.deletionGracePeriodSeconds,
-      spec.readinessGates?.map((g) => status?.conditions?.find((c) => c.type === g.conditionType)?.status),
-    ]);
-  return relevant(old) !== relevant(pod);
+  const { generation } = pod.metadata;
+  const sameSpec =
+    (generation !== undefined && generation === old.metadata.generation) ||
+    JSON.stringify(old.spec) === JSON.stringify(pod.spec);
+  return !sameSpec || JSON.stringify(besideSpec(old)) !== JSON.stringify(besideSpec(pod));
 }
+
+const besideSpec = ({ spec, metadata, status }: Pod) => [
+  metadata.labels,
+  metadata.annotations,
+  metadata.deletionTimestamp,
+  metadata.deletionGracePeriodSeconds,
+  spec.readinessGates?.map((g) => status?.conditions?.find((c) => c.type === g.conditionType)?.status),
+];
 
 /** Enough of a Pod to end its containers. */
 const orphan = (uid: string, name: string, namespace: string): Pod => ({

@@ -1,6 +1,7 @@
 import type { Container, Node, Pod, Service } from '@tinkernetes/api';
 import type { DeepPartial, Mount, PodSandboxConfig } from '@tinkernetes/cri';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Random } from '@tinkernetes/component-base';
 import { makeEnvironment, type Environment, type ObjectSource } from '../environment/environment';
@@ -55,7 +56,7 @@ export function createPodInputs(deps: PodInputsDeps): PodInputs {
       if (!mounts.some((m) => m.containerPath === '/etc/hosts') && podIPs.length + hostIPs.length > 0) {
         mounts.push({ containerPath: '/etc/hosts', hostPath: await hosts(pod, podIPs) });
       }
-      mounts.push(await terminationLog(pod, container));
+      mounts.push(terminationLog(pod, container));
       return mounts;
     },
   };
@@ -65,17 +66,17 @@ export function createPodInputs(deps: PodInputsDeps): PodInputs {
     const content = isHostNetwork(pod)
       ? hostNetworkHostsFile(pod, (await readFile('/etc/hosts', 'utf8').catch(ignoreMissing)) ?? '')
       : hostsFile(pod, { ...hostname(pod), ips });
-    await writeFile(path, content, { mode: 0o644 });
+    writeFileSync(path, content, { mode: 0o644 });
     return path;
   }
 
   /** A file of its own for each run of the container, so that old words are never taken for new ones. */
-  async function terminationLog(pod: Pod, container: Container): Promise<DeepPartial<Mount>> {
+  function terminationLog(pod: Pod, container: Container): DeepPartial<Mount> {
     const directory = directories.container(uidOf(pod), container.name);
-    await mkdir(directory, { recursive: true });
+    mkdirSync(directory, { recursive: true });
     const hostPath = join(directory, deps.random.hex(4));
-    await writeFile(hostPath, '');
-    await chmod(hostPath, 0o666);
+    writeFileSync(hostPath, '');
+    chmodSync(hostPath, 0o666);
     return { containerPath: container.terminationMessagePath ?? defaultTerminationMessagePath, hostPath };
   }
 }

@@ -1,6 +1,7 @@
 import type { Node, Pod, PodStatus, Secret } from '@tinkernetes/api';
 import type { Clock, Logger, StepTracer, TraceParent } from '@tinkernetes/component-base';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import type { RuntimeHealth } from '../node/runtime-health';
 import type { ProbeManager } from '../prober/probe-manager';
 import type { PodCache } from '../runtime/pod-cache';
@@ -133,8 +134,8 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
     const { directories, volumes, objects, tokens, hostIPs } = deps;
     const uid = uidOf(pod);
     if (!housed.has(uid)) {
-      const wanted = [directories.volumes(uid), directories.plugins(uid)];
-      await Promise.all(wanted.map((d) => mkdir(d, { recursive: true, mode: 0o750 })));
+      for (const directory of [directories.volumes(uid), directories.plugins(uid)])
+        mkdirSync(directory, { recursive: true, mode: 0o750 });
       housed.add(uid);
     }
     objects.register(pod);

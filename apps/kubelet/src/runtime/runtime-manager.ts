@@ -7,7 +7,7 @@ import type { ProbeResults } from './container-kill';
 import type { ContainerKiller, KillOptions } from './container-killer';
 import type { ContainerResizer } from './container-resizer';
 import type { ContainerStarter, PodInputs } from './container-starter';
-import { computePodActions } from './pod-actions';
+import { computePodActions, type PodActions } from './pod-actions';
 import type { PodCache } from './pod-cache';
 import type { PodEvents } from './pod-events';
 import { findContainer, type PodRuntimeStatus, type RuntimeContainer } from './pod-runtime-status';
@@ -41,6 +41,12 @@ export interface SyncPodResult {
   /** The soonest that something that waits may be tried again. */
   retryAfterMs?: number;
 }
+
+const startsAnything = (actions: PodActions): boolean =>
+  actions.initContainersToStart.length +
+    actions.containersToStart.length +
+    actions.ephemeralContainersToStart.length >
+  0;
 
 /** A container that could not be made is tried again after so long, if nothing that it needs comes up earlier. */
 const startRetryMs = 10_000;
@@ -82,6 +88,7 @@ export class RuntimeManager {
     }
     let { sandboxId } = actions;
     let podIPs = status.ips;
+    if (!actions.createSandbox && !startsAnything(actions)) return { waiting };
     const config = await this.deps.inputs.sandbox(pod, actions.attempt);
     if (actions.createSandbox) {
       try {

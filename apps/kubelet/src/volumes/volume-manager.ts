@@ -79,7 +79,7 @@ export class VolumeManager {
     const payload = await volumePayload(pod, volume, context);
     if (payload) {
       const path = this.deps.directories.volume(uidOf(pod), pluginOf(volume), volume.name);
-      await this.project(path, payload);
+      this.project(path, payload);
       return { path };
     }
     if (volume.emptyDir) {
@@ -101,14 +101,14 @@ export class VolumeManager {
   }
 
   /** Writes only what has changed since the last time. */
-  private async project(path: string, payload: Payload): Promise<void> {
+  private project(path: string, payload: Payload): void {
     const hash = createHash('sha256');
     for (const [name, { data, mode }] of [...payload].sort(([a], [b]) => (a < b ? -1 : 1))) {
       hash.update(`${name}\0${mode}\0${data.length}\0`).update(data);
     }
     const digest = hash.digest('hex');
     if (this.written.get(path) === digest) return;
-    await writeAtomically(path, payload, { now: new Date(this.deps.clock.now()), random: this.deps.random });
+    writeAtomically(path, payload, { now: new Date(this.deps.clock.now()), random: this.deps.random });
     this.written.set(path, digest);
   }
 
