@@ -43,6 +43,28 @@ export const flags = {
     help: 'Key that signs service account tokens',
   },
   'api-audiences': { type: 'list', help: 'Audiences of tokens for this server (default: the issuer)' },
+  'proxy-client-cert-file': {
+    type: 'string',
+    default: '',
+    help: 'Certificate that this server shows aggregated servers when it passes requests on',
+  },
+  'proxy-client-key-file': { type: 'string', default: '', help: 'Key of the proxy client certificate' },
+  'requestheader-client-ca-file': {
+    type: 'string',
+    default: '',
+    help: 'CA bundle of proxies in front of this server, which say in headers who asks',
+  },
+  'requestheader-allowed-names': {
+    type: 'list',
+    help: "Common names of those proxies' client certificates (default: any)",
+  },
+  'requestheader-username-headers': { type: 'list', help: 'Headers that name the user' },
+  'requestheader-uid-headers': { type: 'list', help: "Headers that hold the user's uid" },
+  'requestheader-group-headers': { type: 'list', help: "Headers that name the user's groups" },
+  'requestheader-extra-headers-prefix': {
+    type: 'list',
+    help: 'Beginnings of headers that say more about the user',
+  },
   'kubelet-client-certificate': {
     type: 'string',
     default: '',
@@ -133,6 +155,8 @@ export interface ApiServerOptions {
   serviceAccountKeyFiles: readonly string[];
   serviceAccountSigningKeyFile?: string;
   apiAudiences: readonly string[];
+  proxyClient?: { certFile: string; keyFile: string };
+  requestHeader?: RequestHeaderOptions;
   kubeletClient?: { certFile: string; keyFile: string };
   authorizationModes: readonly string[];
   authorizationPolicyFile?: string;
@@ -151,6 +175,16 @@ export interface ApiServerOptions {
   openApiDescriptionsFile: string;
   maxRequestBodyBytes: number;
   minRequestTimeoutSeconds: number;
+}
+
+/** Whom this server believes in what headers say about the user. */
+export interface RequestHeaderOptions {
+  clientCaFile: string;
+  allowedNames: readonly string[];
+  usernameHeaders: readonly string[];
+  uidHeaders: readonly string[];
+  groupHeaders: readonly string[];
+  extraHeaderPrefixes: readonly string[];
 }
 
 export type StorageChoice =
@@ -172,6 +206,12 @@ export function toOptions(f: Flags): ApiServerOptions {
     serviceAccountKeyFiles: f['service-account-key-file'],
     serviceAccountSigningKeyFile: f['service-account-signing-key-file'] || undefined,
     apiAudiences: f['api-audiences'].length ? f['api-audiences'] : [f['service-account-issuer']],
+    proxyClient: pair(
+      f['proxy-client-cert-file'],
+      f['proxy-client-key-file'],
+      '--proxy-client-cert-file and --proxy-client-key-file',
+    ),
+    requestHeader: requestHeader(f),
     kubeletClient: pair(
       f['kubelet-client-certificate'],
       f['kubelet-client-key'],
@@ -194,6 +234,23 @@ export function toOptions(f: Flags): ApiServerOptions {
       f['openapi-descriptions'] || join(dirname(process.argv[1] ?? ''), 'openapi-descriptions.json'),
     maxRequestBodyBytes: f['max-request-body-bytes'],
     minRequestTimeoutSeconds: f['min-request-timeout'],
+  };
+}
+
+function requestHeader(f: Flags): RequestHeaderOptions | undefined {
+  const clientCaFile = f['requestheader-client-ca-file'];
+  const usernameHeaders = f['requestheader-username-headers'];
+  if (!clientCaFile) return undefined;
+  if (!usernameHeaders.length) {
+    throw new UsageError('--requestheader-client-ca-file needs --requestheader-username-headers');
+  }
+  return {
+    clientCaFile,
+    usernameHeaders,
+    allowedNames: f['requestheader-allowed-names'],
+    uidHeaders: f['requestheader-uid-headers'],
+    groupHeaders: f['requestheader-group-headers'],
+    extraHeaderPrefixes: f['requestheader-extra-headers-prefix'],
   };
 }
 

@@ -53,7 +53,7 @@ export interface UpgradeTarget {
   /** `https://10.0.0.1:10250/exec/default/web/nginx?command=sh`: scheme, address, path and query of the new request. */
   url: URL;
   /** Set on top of the client's own; undefined removes one (Authorization, Cookie …). */
-  headers?: Record<string, string | undefined>;
+  headers?: Record<string, string | string[] | undefined>;
   /** For https. */
   tls?: { ca?: string; cert?: string; key?: string; rejectUnauthorized?: boolean; servername?: string };
   /** Instead of a connection to the URL's host and port (an alias, a tunnel). TLS is laid over it for https. */

@@ -1,8 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import type { Authenticator, CreateAuthenticators } from '../contracts';
 import { ServiceAccountAuthenticator } from '../tokens/service-account-authenticator';
 import { loadServiceAccountKeys } from '../tokens/service-account-keys';
 import { BearerAuthenticator } from './bearer';
 import { createBootstrapTokenAuthenticator } from './bootstrap-token';
+import { certificatesIn } from './certificate-issuer';
+import { createRequestHeaderAuthenticator } from './request-header';
 import type { TokenAuthenticator } from './token-authenticator';
 import { loadTokenFile } from './token-file';
 import { createX509Authenticator } from './x509';
@@ -11,7 +14,13 @@ import { createX509Authenticator } from './x509';
 export const createAuthenticators: CreateAuthenticators = async ({ options, stores, context }) => {
   const { clock } = context;
   const authenticators: Authenticator[] = [];
-  if (options.clientCaFile) authenticators.push(createX509Authenticator());
+  const { clientCaFile, requestHeader } = options;
+  if (requestHeader) authenticators.push(await createRequestHeaderAuthenticator(requestHeader));
+  if (clientCaFile) {
+    const isSole = !requestHeader || requestHeader.clientCaFile === clientCaFile;
+    const authorities = isSole ? undefined : certificatesIn(await readFile(clientCaFile, 'utf8'));
+    authenticators.push(createX509Authenticator(authorities));
+  }
   const tokens: TokenAuthenticator[] = [];
   if (options.tokenAuthFile) tokens.push(await loadTokenFile(options.tokenAuthFile));
   const { verification: keys } = await loadServiceAccountKeys(options);

@@ -1,13 +1,16 @@
+import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { unauthorized } from '@tinkernetes/apimachinery';
 import type { Authenticator, UserInfo } from '../contracts';
+import { isIssuedBy } from './certificate-issuer';
 
 /**
  * The client certificate of the connection, which the TLS layer has checked against `--client-ca-file`: CN is the
  * user, each O a group. Source: k8s.io/apiserver/pkg/authentication/request/x509 (CommonNameUserConversion).
+ * `authorities`: whose certificates count, where the TLS layer trusts others besides (proxies').
  */
-export function createX509Authenticator(): Authenticator {
+export function createX509Authenticator(authorities?: readonly X509Certificate[]): Authenticator {
   // A certificate belongs to its connection, on which many requests come.
   const users = new WeakMap<TLSSocket, CertificateUser>();
   const byFingerprint = new Map<string, CertificateUser>();
@@ -17,7 +20,7 @@ export function createX509Authenticator(): Authenticator {
       const { socket } = request;
       if (!(socket instanceof TLSSocket)) return undefined;
       let user = users.get(socket);
-      if (user === undefined) users.set(socket, (user = certificateUser(socket, byFingerprint)));
+      if (user === undefined) users.set(socket, (user = certificateUser(socket, byFingerprint, authorities)));
       // A token beside an untrusted certificate may still be good.
       if (user === 'untrusted' && !request.headers.authorization) throw unauthorized();
       return typeof user === 'string' ? undefined : { user };
@@ -30,10 +33,15 @@ type CertificateUser = UserInfo | 'none' | 'untrusted';
 /** Reading a certificate's subject costs a millisecond, and each watch comes over a connection of its own. */
 const maxRemembered = 1000;
 
-function certificateUser(socket: TLSSocket, known: Map<string, CertificateUser>): CertificateUser {
+function certificateUser(
+  socket: TLSSocket,
+  known: Map<string, CertificateUser>,
+  authorities: readonly X509Certificate[] | undefined,
+): CertificateUser {
   const certificate = socket.getPeerX509Certificate();
   if (!certificate) return 'none';
   if (!socket.authorized) return 'untrusted';
+  if (authorities && !isIssuedBy(socket, authorities)) return 'untrusted';
   const { fingerprint256 } = certificate;
   const user = known.get(fingerprint256) ?? subjectUser(socket);
   if (known.size >= maxRemembered) known.clear();

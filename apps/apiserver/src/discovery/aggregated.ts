@@ -1,34 +1,59 @@
 import { loadAggregatedDiscovery } from '@tinkernetes/api';
+import type { Aggregator } from '../aggregation/aggregator';
+import type { RemoteDocuments } from '../aggregation/remote-documents';
+import { remoteVersion, type VersionDiscovery } from '../aggregation/remote-discovery';
 import type { ResourceTable } from '../registry/generic/resource-table';
 import type { ServedResource } from '../registry/generic/served-resource';
-import { apiGroups } from './documents';
+import { apiGroups, type APIGroup } from './documents';
 
 interface DiscoveryItem {
   metadata: { name?: string };
-  versions: { version: string; resources: unknown[]; freshness?: string }[];
+  versions: VersionDiscovery[];
+}
+
+/** What discovery is made from. */
+export interface AggregatedSources {
+  readonly table: ResourceTable;
+  readonly aggregator: Aggregator;
+  readonly remoteDocuments: RemoteDocuments;
 }
 
 /** The APIGroupDiscoveryList for `/api` (core group) or `/apis`. Source: KEP-3352. */
-export function aggregatedDiscovery(table: ResourceTable, root: '/api' | '/apis', version: string): object {
-  const facts = loadAggregatedDiscovery();
-  const items = facts.items as DiscoveryItem[];
-  if (root === '/api') return listOf(version, [coreItem(table)]);
-  const builtIn = items;
-  const known = new Set(builtIn.map((item) => item.metadata.name));
-  const custom = apiGroups(table)
-    .filter(({ name }) => !known.has(name))
-    .map(({ name, versions }) => ({
-      metadata: { name },
-      versions: versions.map((v) => ({
-        version: v.version,
-        resources: [...table.all()]
-          .filter(({ descriptor }) => descriptor.group === name && descriptor.version === v.version)
-          .map(resourceDiscovery),
-        freshness: 'Current',
-      })),
-    }));
-  return listOf(version, [...builtIn, ...custom]);
+export async function aggregatedDiscovery(
+  sources: AggregatedSources,
+  root: '/api' | '/apis',
+  version: string,
+): Promise<object> {
+  if (root === '/api') return listOf(version, [coreItem(sources.table)]);
+  const facts = loadAggregatedDiscovery().items as DiscoveryItem[];
+  const builtIn = new Map(facts.map((item) => [item.metadata.name, item] as const));
+  const items = apiGroups(sources.table).map((group) => groupItem(sources, group, builtIn.get(group.name)));
+  return listOf(version, await Promise.all(items));
 }
+
+async function groupItem(
+  { table, aggregator, remoteDocuments }: AggregatedSources,
+  { name, versions }: APIGroup,
+  fact: DiscoveryItem | undefined,
+): Promise<DiscoveryItem> {
+  const ofVersion = (version: string): VersionDiscovery | Promise<VersionDiscovery> => {
+    const remote = aggregator.remoteFor(`/apis/${name}/${version}`);
+    if (remote) return remoteVersion(remoteDocuments, remote);
+    return fact?.versions.find((v) => v.version === version) ?? localVersion(table, name, version);
+  };
+  return {
+    metadata: fact?.metadata ?? { name },
+    versions: await Promise.all(versions.map(({ version }) => ofVersion(version))),
+  };
+}
+
+const localVersion = (table: ResourceTable, group: string, version: string): VersionDiscovery => ({
+  version,
+  resources: [...table.all()]
+    .filter(({ descriptor }) => descriptor.group === group && descriptor.version === version)
+    .map(resourceDiscovery),
+  freshness: 'Current',
+});
 
 /** The core group has no name. */
 const coreItem = (table: ResourceTable): DiscoveryItem => ({

@@ -1,4 +1,4 @@
-import { loadDiscovery, type APIResourceFact } from '@tinkernetes/api';
+import { APIServices, loadDiscovery, type APIResourceFact } from '@tinkernetes/api';
 import type { ResourceTable } from '../registry/generic/resource-table';
 import type { ServedResource } from '../registry/generic/served-resource';
 
@@ -12,30 +12,59 @@ export interface APIGroup {
   preferredVersion: GroupVersion;
 }
 
-/** Groups in upstream's order, custom ones after them by name, with versions in order of preference. */
+/** Groups that only custom resources or other servers have come in by these, as upstream registers them. */
+const customPriorities = { groupPriorityMinimum: 1000, versionPriority: 100 };
+
+interface Served {
+  group: string;
+  version: string;
+  groupPriority: number;
+  versionPriority: number;
+}
+
+/** The group that registers the others always comes first. */
+const firstGroup = 'apiregistration.k8s.io';
+
+/**
+ * Groups by their APIServices' priorities, with versions in order of preference. Source:
+ * kube-aggregator/pkg/apiserver/handler_apis.go.
+ */
 export function apiGroups(table: ResourceTable): APIGroup[] {
-  const facts = loadDiscovery()['/apis'] as unknown as { groups: APIGroup[] };
-  const builtIn = facts.groups.map(({ name, versions, preferredVersion }) => ({
-    name,
-    versions,
-    preferredVersion,
-  }));
-  const known = new Set(builtIn.map(({ name }) => name));
-  const custom = new Map<string, Set<string>>();
-  for (const { descriptor } of table.all()) {
-    if (descriptor.group === '' || known.has(descriptor.group)) continue;
-    const versions = custom.get(descriptor.group) ?? new Set();
-    custom.set(descriptor.group, versions.add(descriptor.version));
+  const byGroup = new Map<string, Served[]>();
+  const all = servedVersions(table).sort(
+    (a, b) =>
+      b.groupPriority - a.groupPriority || (`${a.version}.${a.group}` < `${b.version}.${b.group}` ? -1 : 1),
+  );
+  for (const served of all) {
+    const versions = byGroup.get(served.group);
+    if (versions) versions.push(served);
+    else byGroup.set(served.group, [served]);
   }
-  const customGroups = [...custom]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, versions]) => {
-      const ordered = [...versions]
-        .sort(compareVersions)
-        .map((version) => ({ groupVersion: `${name}/${version}`, version }));
-      return { name, versions: ordered, preferredVersion: ordered[0] ?? { groupVersion: name, version: '' } };
-    });
-  return [...builtIn, ...customGroups];
+  const first = byGroup.get(firstGroup);
+  byGroup.delete(firstGroup);
+  return [...(first ? [[firstGroup, first] as const] : []), ...byGroup].map(([name, versions]) => {
+    const ordered = versions
+      .sort((a, b) => b.versionPriority - a.versionPriority || compareVersions(a.version, b.version))
+      .map(({ version }) => ({ groupVersion: `${name}/${version}`, version }));
+    return { name, versions: ordered, preferredVersion: ordered[0] ?? { groupVersion: name, version: '' } };
+  });
+}
+
+function servedVersions(table: ResourceTable): Served[] {
+  const services = table.for(APIServices);
+  const out = new Map<string, Served>();
+  const add = (group: string, version: string) => {
+    const name = `${version}.${group}`;
+    if (group === '' || out.has(name)) return;
+    const { groupPriorityMinimum, versionPriority } = services.peek(name)?.spec ?? customPriorities;
+    out.set(name, { group, version, groupPriority: groupPriorityMinimum, versionPriority });
+  };
+  for (const { name, versions } of (loadDiscovery()['/apis'] as unknown as { groups: APIGroup[] }).groups) {
+    for (const { version } of versions) add(name, version);
+  }
+  for (const { descriptor } of table.all()) add(descriptor.group, descriptor.version);
+  for (const { spec } of services.list()) if (spec.service) add(spec.group ?? '', spec.version ?? '');
+  return [...out.values()];
 }
 
 /**

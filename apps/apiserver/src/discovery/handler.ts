@@ -2,35 +2,33 @@ import type { ApiRequest } from '../contracts';
 import { unknownResource } from '../endpoints/dispatch';
 import { negotiate } from '../endpoints/negotiation';
 import { serialize } from '../endpoints/presenter';
-import type { ResourceTable } from '../registry/generic/resource-table';
 import { splitPath } from '../server/request-info';
-import { PlainNotFound, sendBytes } from '../server/respond';
-import { aggregatedDiscovery } from './aggregated';
+import { hashOf, PlainNotFound, sendBytes, sendWithETag } from '../server/respond';
+import { aggregatedDiscovery, type AggregatedSources } from './aggregated';
 import { apiGroups, apiResourceList } from './documents';
 
 const aggregatedType =
   /application\/json\s*;(?=[^,]*g=apidiscovery\.k8s\.io)(?=[^,]*as=APIGroupDiscoveryList)[^,]*/;
 
-export interface DiscoveryOptions {
-  table: ResourceTable;
+export interface DiscoveryOptions extends AggregatedSources {
   /** `172.30.0.1:6443`: what clients are told to use. */
-  serverAddress: string;
+  serverAddress(): string;
 }
 
 /** Serves `/api`, `/apis`, `/apis/{group}` and the resource lists below; false: another path. */
-export function serveDiscovery(options: DiscoveryOptions, request: ApiRequest): boolean {
+export async function serveDiscovery(options: DiscoveryOptions, request: ApiRequest): Promise<boolean> {
   const parts = splitPath(request.info.path);
   const [root, second, third] = parts;
   if (root === 'api' && parts.length === 1) {
-    answerRoot(options, request, '/api', {
+    await answerRoot(options, request, '/api', {
       kind: 'APIVersions',
       versions: ['v1'],
-      serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: options.serverAddress }],
+      serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: options.serverAddress() }],
     });
     return true;
   }
   if (root === 'apis' && parts.length === 1) {
-    answerRoot(options, request, '/apis', {
+    await answerRoot(options, request, '/apis', {
       kind: 'APIGroupList',
       apiVersion: 'v1',
       groups: apiGroups(options.table),
@@ -49,21 +47,24 @@ export function serveDiscovery(options: DiscoveryOptions, request: ApiRequest): 
   return true;
 }
 
-function answerRoot(
-  { table }: DiscoveryOptions,
+async function answerRoot(
+  options: DiscoveryOptions,
   request: ApiRequest,
   root: '/api' | '/apis',
   plain: object,
-): void {
+): Promise<void> {
   const match = aggregatedType.exec(request.raw.headers.accept ?? '')?.[0];
   const version = match && /v=(v2beta1|v2)/.exec(match)?.[1];
   if (!version) {
     answer(request, plain);
     return;
   }
-  request.response.setHeader('Vary', 'Accept');
-  const type = `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`;
-  sendBytes(request.response, 200, type, JSON.stringify(aggregatedDiscovery(table, root, version)));
+  const bytes = Buffer.from(JSON.stringify(await aggregatedDiscovery(options, root, version)));
+  sendWithETag(request, {
+    bytes,
+    hash: hashOf(bytes),
+    contentType: `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`,
+  });
 }
 
 function answerResources(

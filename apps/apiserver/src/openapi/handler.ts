@@ -1,104 +1,112 @@
-import { createHash } from 'node:crypto';
+import { isAvailable, type RemoteApi } from '../aggregation/aggregator';
 import type { ApiRequest } from '../contracts';
+import type { AggregatedSources } from '../discovery/aggregated';
 import { apiGroups } from '../discovery/documents';
-import type { ResourceTable } from '../registry/generic/resource-table';
-import { PlainNotFound, sendBytes } from '../server/respond';
+import { hashOf, PlainNotFound, sendBytes, sendWithETag, type HashedDocument } from '../server/respond';
 import { loadDescriptions, type Descriptions } from './descriptions';
 
-interface Document {
-  bytes: Buffer;
-  hash: string;
-}
+const json = 'application/json';
+const root = '/openapi/v3/';
 
 /** Serves `/openapi/v2` and `/openapi/v3`. Documents are made when first asked for, and again when the resources change. */
 export class OpenApiDocuments {
-  private readonly documents = new Map<string, Document>();
-
+  private readonly documents = new Map<string, HashedDocument>();
   private descriptions: Promise<Descriptions> | undefined;
 
   constructor(
-    private readonly table: ResourceTable,
+    private readonly sources: AggregatedSources,
     private readonly descriptionsFile: string,
   ) {
-    table.onChange(() => this.documents.clear());
+    const clear = () => this.documents.clear();
+    sources.table.onChange(clear);
+    sources.aggregator.onChange(clear);
   }
 
   /** False: another path. */
   async serve(request: ApiRequest): Promise<boolean> {
     const path = request.info.path.replace(/\/$/, '');
-    if (path === '/openapi/v2') {
-      this.send(request, await this.v2());
-      return true;
-    }
-    if (path === '/openapi/v3') {
-      await this.sendIndex(request);
-      return true;
-    }
-    if (!path.startsWith('/openapi/v3/')) return false;
-    const [root, ...rest] = path.slice('/openapi/v3/'.length).split('/');
-    const [group, version] = root === 'api' ? ['', rest[0]] : [rest[0] ?? '', rest[1]];
-    if ((root !== 'api' && root !== 'apis') || !version || !this.table.hasGroupVersion(group, version)) {
-      throw new PlainNotFound();
-    }
-    const document = await this.v3(group, version);
+    if (path === '/openapi/v2') sendWithETag(request, await this.v2());
+    else if (path === '/openapi/v3') await this.sendIndex(request);
+    else if (path.startsWith(root)) await this.sendV3(request, path.slice(root.length));
+    else return false;
+    return true;
+  }
+
+  private async sendV3(request: ApiRequest, path: string): Promise<void> {
+    const [prefix, ...rest] = path.split('/');
+    const [group, version] = prefix === 'api' ? ['', rest[0]] : [rest[0] ?? '', rest[1]];
+    if ((prefix !== 'api' && prefix !== 'apis') || !version) throw new PlainNotFound();
+    const remote = this.sources.aggregator.remoteFor(`/${path}`);
+    const document = remote ? await this.remoteV3(remote) : await this.v3(group, version);
+    if (!document) throw new PlainNotFound();
     // A client that names the hash may keep the document for ever.
     if (request.query.get('hash') === document.hash)
       request.response.setHeader('Cache-Control', 'public, immutable');
-    this.send(request, document);
-    return true;
+    sendWithETag(request, document);
   }
 
   private async sendIndex(request: ApiRequest): Promise<void> {
     const paths: Record<string, object> = {};
-    const add = async (path: string, group: string, version: string) => {
-      const { hash } = await this.v3(group, version);
-      paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
+    const add = async (group: string, version: string) => {
+      const path = group ? `apis/${group}/${version}` : `api/${version}`;
+      const remote = this.sources.aggregator.remoteFor(`/${path}`);
+      const entry = remote ? await this.remoteEntry(remote) : await this.entry(path, group, version);
+      if (entry) paths[path] = entry;
     };
-    await add('api/v1', '', 'v1');
-    for (const { name, versions } of apiGroups(this.table)) {
-      for (const { version } of versions) {
-        if (this.table.hasGroupVersion(name, version)) await add(`apis/${name}/${version}`, name, version);
-      }
+    await add('', 'v1');
+    for (const { name, versions } of apiGroups(this.sources.table)) {
+      for (const { version } of versions) await add(name, version);
     }
-    sendBytes(request.response, 200, 'application/json', JSON.stringify({ paths }));
+    sendBytes(request.response, 200, json, JSON.stringify({ paths }));
   }
 
-  private send(request: ApiRequest, { bytes, hash }: Document): void {
-    const etag = `"${hash}"`;
-    request.response.setHeader('ETag', etag);
-    request.response.setHeader('Vary', 'Accept');
-    if (request.raw.headers['if-none-match'] === etag) {
-      request.response.writeHead(304);
-      request.response.end();
-      return;
-    }
-    sendBytes(request.response, 200, 'application/json', bytes);
+  private async entry(path: string, group: string, version: string): Promise<object | undefined> {
+    const document = await this.v3(group, version);
+    return document && { serverRelativeURL: `${root}${path}?hash=${document.hash}` };
   }
 
-  private async v2(): Promise<Document> {
+  private async remoteEntry(remote: RemoteApi): Promise<object | undefined> {
+    const { remoteIndexEntry } = await import('../aggregation/remote-openapi');
+    return remoteIndexEntry(this.sources.remoteDocuments, remote);
+  }
+
+  private async remoteV3(remote: RemoteApi): Promise<HashedDocument | undefined> {
+    const { remoteOpenApiV3 } = await import('../aggregation/remote-openapi');
+    const document = await remoteOpenApiV3(this.sources.remoteDocuments, remote);
+    return document && { bytes: document.body, hash: hashOf(document.body), contentType: json };
+  }
+
+  private async v2(): Promise<HashedDocument> {
     const { openApiV2 } = await import('./v2');
+    const { table, aggregator, remoteDocuments } = this.sources;
     const descriptions = await this.texts();
-    return this.document('v2', () => openApiV2(this.table, descriptions));
+    if (!aggregator.hasRemotes) return this.document('v2', () => openApiV2(table, descriptions));
+    // What other servers say is kept, and read anew, where it is read.
+    const { withRemoteSpecs } = await import('../aggregation/remote-openapi');
+    const available = [...aggregator.all()].filter(isAvailable);
+    return documentOf(await withRemoteSpecs(openApiV2(table, descriptions), remoteDocuments, available));
   }
 
-  private async v3(group: string, version: string): Promise<Document> {
+  private async v3(group: string, version: string): Promise<HashedDocument | undefined> {
+    const { table } = this.sources;
+    if (!table.hasGroupVersion(group, version)) return undefined;
     const { openApiV3 } = await import('./v3');
     const descriptions = await this.texts();
-    return this.document(`v3/${group}/${version}`, () =>
-      openApiV3(this.table, { group, version }, descriptions),
-    );
+    return this.document(`v3/${group}/${version}`, () => openApiV3(table, { group, version }, descriptions));
   }
 
   private texts(): Promise<Descriptions> {
     return (this.descriptions ??= loadDescriptions(this.descriptionsFile));
   }
 
-  private document(key: string, make: () => object): Document {
-    const known = this.documents.get(key);
-    if (known) return known;
-    const bytes = Buffer.from(JSON.stringify(make()));
-    const document = { bytes, hash: createHash('sha512').update(bytes).digest('hex').toUpperCase() };
-    this.documents.set(key, document);
+  private document(key: string, make: () => object): HashedDocument {
+    let document = this.documents.get(key);
+    if (!document) this.documents.set(key, (document = documentOf(make())));
     return document;
   }
+}
+
+function documentOf(value: object): HashedDocument {
+  const bytes = Buffer.from(JSON.stringify(value));
+  return { bytes, hash: hashOf(bytes), contentType: json };
 }

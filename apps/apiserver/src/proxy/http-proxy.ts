@@ -71,7 +71,7 @@ function proxyPrefix(path: string): string {
 /** Sends the request on and its answer back. */
 export async function proxyHttp(request: ApiRequest, target: ProxyTarget): Promise<void> {
   const path = proxiedPath(request);
-  const query = request.raw.url?.includes('?') ? request.raw.url.slice(request.raw.url.indexOf('?')) : '';
+  const query = queryOf(request);
   if (path === '' && (request.raw.method === 'GET' || request.raw.method === 'HEAD') && !request.upgrade) {
     request.response.writeHead(301, { location: `${request.info.path}/${query}` }).end();
     return;
@@ -84,15 +84,37 @@ export async function proxyHttp(request: ApiRequest, target: ProxyTarget): Promi
     await passUpgrade(request, { url, ...(tls && { tls }), ...(connect && { connect: () => connect() }) });
     return;
   }
-  const answer = await send(request, { url, target, base: await connect?.() });
-  await answerWith(request, answer);
+  const secure = url.protocol === 'https:';
+  const base = await connect?.();
+  const connection: https.RequestOptions = {
+    ...tls,
+    ...(base
+      ? { createConnection: () => (secure ? connectTls({ ...tls, socket: base }) : base) }
+      : { agent: false }),
+  };
+  const answer = await forward(request, { url, connection });
+  await relay(request, answer, (location) => throughProxy(location, request.info.path));
 }
 
-function send(
+/** The query of a request as it was written, with its question mark. */
+export function queryOf({ raw: { url = '' } }: ApiRequest): string {
+  const mark = url.indexOf('?');
+  return mark < 0 ? '' : url.slice(mark);
+}
+
+export interface ForwardOptions {
+  readonly url: URL;
+  /** How to reach it: TLS, agent. */
+  readonly connection: https.RequestOptions;
+  /** On top of the client's own. */
+  readonly headers?: http.OutgoingHttpHeaders;
+}
+
+/** Sends the request to another server, without what concerns only the connection to this one. */
+export function forward(
   { raw, signal, info }: ApiRequest,
-  { url, target: { tls }, base }: { url: URL; target: ProxyTarget; base: Duplex | undefined },
+  { url, connection, headers: more }: ForwardOptions,
 ): Promise<http.IncomingMessage> {
-  const secure = url.protocol === 'https:';
   const headers: http.OutgoingHttpHeaders = {};
   for (const [name, value] of Object.entries(raw.headers)) if (!hopByHop.has(name)) headers[name] = value;
   for (const [name, value] of Object.entries(withoutCredentials(raw))) {
@@ -104,14 +126,11 @@ function send(
   headers['x-forwarded-for'] = [raw.headers['x-forwarded-for'], raw.socket.remoteAddress]
     .filter(Boolean)
     .join(', ');
-  const outgoing = (secure ? https : http).request(url, {
+  const outgoing = (url.protocol === 'https:' ? https : http).request(url, {
     method: raw.method,
-    headers,
+    headers: { ...headers, ...more },
     signal,
-    ...tls,
-    ...(base
-      ? { createConnection: () => (secure ? connectTls({ ...tls, socket: base }) : base) }
-      : { agent: false }),
+    ...connection,
   });
   return new Promise((resolve, reject) => {
     outgoing.once('response', resolve);
@@ -120,12 +139,19 @@ function send(
   });
 }
 
-async function answerWith({ response, info }: ApiRequest, answer: http.IncomingMessage): Promise<void> {
+/** Answers with another server's answer, as it comes in. */
+export async function relay(
+  { response }: ApiRequest,
+  answer: http.IncomingMessage,
+  relocate: (location: string) => string = (location) => location,
+): Promise<void> {
   for (const [name, value] of Object.entries(answer.headers)) {
     if (value === undefined || hopByHop.has(name)) continue;
-    response.setHeader(name, name === 'location' ? throughProxy(String(value), info.path) : value);
+    response.setHeader(name, name === 'location' ? relocate(String(value)) : value);
   }
   response.writeHead(answer.statusCode ?? 502);
+  // What watches is told at once that the stream is open.
+  response.flushHeaders();
   await new Promise<void>((resolve) => {
     answer.once('error', () => response.destroy());
     response.once('close', resolve);

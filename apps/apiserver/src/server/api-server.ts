@@ -1,10 +1,12 @@
 import type { RunContext } from '@tinkernetes/component-base';
 import type { Storage } from '@tinkernetes/storage';
+import { Aggregator } from '../aggregation/aggregator';
 import { ClusterIps } from '../allocators/cluster-ips';
 import { IpRange } from '../allocators/ip-range';
 import { NodePorts } from '../allocators/node-ports';
 import { createServiceHooks } from '../allocators/service-hooks';
 import { publishOwnAddress } from '../bootstrap/kubernetes-service';
+import { publishAuthentication } from '../bootstrap/extension-authentication';
 import { createBootstrapObjects } from '../bootstrap/bootstrap-objects';
 import { StorageFeed } from '../cacher/storage-feed';
 import type { ServerDependencies, SubresourceHandlers, WriteHooks } from '../contracts';
@@ -118,21 +120,17 @@ export async function startServer(
     },
   });
   let port = options.securePort;
-  const serverAddress = () => `${options.advertiseAddress}:${port}`;
   const spans = new SpanCollector();
   context.tracer.exportTo((steps) => {
     spans.add(steps);
     return Promise.resolve();
   });
+  const aggregator = new Aggregator(deps);
   const serve = createServe({
+    aggregator,
     spans,
     context: endpoints,
-    discovery: {
-      table,
-      get serverAddress() {
-        return serverAddress();
-      },
-    },
+    serverAddress: () => `${options.advertiseAddress}:${port}`,
     nonResource: createNonResourceHandlers(deps),
     checks: [
       { name: 'ping', check: () => undefined },
@@ -154,6 +152,10 @@ export async function startServer(
     serviceCidr: options.serviceClusterIpRange,
     now: clock.now(),
   });
+  aggregator.start();
+  const published = publishAuthentication(table, options).catch((error: unknown) =>
+    logger.warn({ err: error }, 'could not publish how clients are authenticated'),
+  );
   return {
     port: running.port,
     table,
@@ -161,6 +163,7 @@ export async function startServer(
       stopping.abort(new Error('the server stops'));
       await running.close();
       stopDefinitions();
+      await Promise.all([aggregator.stop(), published]);
       await definitions.settled();
       await feed.stopped();
     },

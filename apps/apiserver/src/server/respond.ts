@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Status } from '@tinkernetes/api';
 import { StatusError } from '@tinkernetes/apimachinery';
+import type { ApiRequest } from '../contracts';
 
 export const jsonType = 'application/json';
 
@@ -23,6 +25,36 @@ export const sendJson = (response: ServerResponse, code: number, value: object):
 export const sendText = (response: ServerResponse, code: number, text: string): void =>
   sendBytes(response, code, 'text/plain; charset=utf-8', text);
 
+export interface HashedDocument {
+  readonly bytes: Buffer;
+  readonly hash: string;
+  readonly contentType: string;
+}
+
+export const hashOf = (bytes: Buffer): string =>
+  createHash('sha512').update(bytes).digest('hex').toUpperCase();
+
+/** A document that clients keep: who has this one is told that it is still good. */
+export function sendWithETag(
+  { raw, response }: Pick<ApiRequest, 'raw' | 'response'>,
+  { bytes, hash, contentType }: HashedDocument,
+): void {
+  const etag = `"${hash}"`;
+  response.setHeader('ETag', etag);
+  response.setHeader('Vary', 'Accept');
+  if (raw.headers['if-none-match'] === etag) {
+    response.writeHead(304).end();
+    return;
+  }
+  sendBytes(response, 200, contentType, bytes);
+}
+
+/** What Go's http.Error answers. */
+export function sendPlainError(response: ServerResponse, code: number, text: string): void {
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  sendText(response, code, `${text}\n`);
+}
+
 /** What goes wrong as a Status; anything unforeseen is a 500 with its message. */
 export function statusOf(error: unknown): Status {
   if (error instanceof StatusError) return error.toStatus();
@@ -40,8 +72,7 @@ export class PlainNotFound extends Error {
 
 export function sendError(response: ServerResponse, error: unknown): void {
   if (error instanceof PlainNotFound) {
-    response.setHeader('X-Content-Type-Options', 'nosniff');
-    sendText(response, 404, '404 page not found\n');
+    sendPlainError(response, 404, '404 page not found');
     return;
   }
   const status = statusOf(error);

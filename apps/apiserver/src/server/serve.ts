@@ -1,4 +1,6 @@
 import type { ApiRequest, NonResourceHandler } from '../contracts';
+import type { Aggregator } from '../aggregation/aggregator';
+import { RemoteDocuments } from '../aggregation/remote-documents';
 import { dispatch } from '../endpoints/dispatch';
 import type { EndpointContext } from '../endpoints/context';
 import { serveDiscovery, type DiscoveryOptions } from '../discovery/handler';
@@ -39,22 +41,27 @@ const fixedPaths = [
 
 export interface ServeOptions {
   context: EndpointContext;
-  discovery: DiscoveryOptions;
+  serverAddress(): string;
   checks: readonly HealthCheck[];
   /** Paths of other parts of the server. */
   nonResource: readonly NonResourceHandler[];
   spans: SpanCollector;
+  /** Sends on what other servers serve. */
+  aggregator: Aggregator;
 }
 
 /** Everything that is served, by kind of path. */
-export function createServe({ context, discovery, checks, spans, nonResource }: ServeOptions) {
-  const openApi = new OpenApiDocuments(context.table, context.options.openApiDescriptionsFile);
+export function createServe({ context, checks, spans, nonResource, aggregator, ...options }: ServeOptions) {
+  const remoteDocuments = new RemoteDocuments(context.clock);
+  const discovery: DiscoveryOptions = { table: context.table, aggregator, remoteDocuments, ...options };
+  const openApi = new OpenApiDocuments(discovery, context.options.openApiDescriptionsFile);
   return async function serve(request: ApiRequest): Promise<void> {
+    if (aggregator.hasRemotes && (await aggregator.serve(request))) return;
     if (request.info.isResourceRequest) {
       await dispatch(context, request);
       return;
     }
-    if (serveDiscovery(discovery, request)) return;
+    if (await serveDiscovery(discovery, request)) return;
     if (await serveHealth(checks, request)) return;
     for (const handler of nonResource) if (await handler(request, request.info)) return;
     if (await openApi.serve(request)) return;

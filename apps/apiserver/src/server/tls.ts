@@ -5,7 +5,7 @@ import type { TlsMaterial } from './https-server';
 
 /** The serving certificate and client CA from their files; without a certificate a self-signed one is made. */
 export async function loadTls(options: ApiServerOptions, now: number): Promise<TlsMaterial> {
-  const clientCa = options.clientCaFile ? await read(options.clientCaFile, '--client-ca-file') : undefined;
+  const clientCa = await clientAuthorities(options);
   if (options.tls) {
     const [cert, key] = await Promise.all([
       read(options.tls.certFile, '--tls-cert-file'),
@@ -22,6 +22,18 @@ export async function loadTls(options: ApiServerOptions, now: number): Promise<T
     now,
   });
   return { cert: certificate, key, clientCa };
+}
+
+/** Everybody whose client certificates some authenticator believes; which ones it does, is its own matter. */
+async function clientAuthorities({
+  clientCaFile,
+  requestHeader,
+}: ApiServerOptions): Promise<string | undefined> {
+  const bundles = await Promise.all([
+    ...(clientCaFile ? [read(clientCaFile, '--client-ca-file')] : []),
+    ...(requestHeader ? [read(requestHeader.clientCaFile, '--requestheader-client-ca-file')] : []),
+  ]);
+  return bundles.length ? bundles.join('\n') : undefined;
 }
 
 async function read(file: string, flag: string): Promise<string> {

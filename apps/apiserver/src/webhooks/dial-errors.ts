@@ -9,7 +9,7 @@ interface SystemError {
 
 /** Why a connection failed, in the words of Go's net package: scripts and people look for them. */
 export function describeDialError(error: unknown): string {
-  const { code, address = '', port = 0, hostname = '' } = (error ?? {}) as SystemError;
+  const { code, address = '', port = 0, hostname = '' } = systemErrorOf(error);
   const target = `${address.includes(':') ? `[${address}]` : address}:${port}`;
   switch (code) {
     case 'ECONNREFUSED':
@@ -32,4 +32,10 @@ export function describeDialError(error: unknown): string {
       if (isNotFound(error)) return `service "${error.details?.name ?? ''}" not found`;
       return error instanceof Error ? error.message : String(error);
   }
+}
+
+/** What the network said, also where somebody has wrapped it. */
+function systemErrorOf(error: unknown): SystemError {
+  const { code, cause } = (error ?? {}) as SystemError & { cause?: SystemError };
+  return typeof code === 'string' ? (error as SystemError) : ((cause ?? {}) as SystemError);
 }

@@ -2,10 +2,10 @@ import * as https from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import { Services, type WebhookClientConfig } from '@tinkernetes/api';
+import type { WebhookClientConfig } from '@tinkernetes/api';
 import type { ServerDependencies } from '../contracts';
 import { KubeletConnections } from '../proxy/kubelet-connection';
-import { endpointOf } from '../proxy/service-proxy';
+import { connectToService } from '../proxy/service-connection';
 import { describeDialError } from './dial-errors';
 
 const maxAnswerBytes = 3 * 1024 * 1024;
@@ -75,12 +75,12 @@ export class WebhookClient {
     return {
       url: new URL(service.path ?? '/', `https://${servername}:${port}`),
       servername,
-      connect: async () => {
-        const object = await this.deps.stores.for(Services).get(service.name, service.namespace);
-        const { host, port: target, nodeName } = endpointOf(this.deps, object, String(port));
-        if (nodeName !== undefined) return this.kubelets.dial(nodeName, { host, port: target });
-        return this.kubelets.dialHost(host, target);
-      },
+      connect: () =>
+        connectToService(this.deps, this.kubelets, {
+          namespace: service.namespace,
+          name: service.name,
+          port,
+        }),
     };
   }
 

@@ -1,6 +1,8 @@
 import { APIServices } from '@tinkernetes/api';
 import type { APIService } from '@tinkernetes/api';
 import { invalid, isConditionTrue, isPathSegmentName, required } from '@tinkernetes/apimachinery';
+import { formatTime } from '@tinkernetes/component-base';
+import { localVerdict, withVerdict } from '../../../aggregation/verdict';
 import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
@@ -49,6 +51,13 @@ export const apiServiceStrategy = defineStrategy(APIServices, {
     mapMember(object, 'spec', (spec) =>
       mapMember(spec, 'service', (service) => fill(service, { port: 443 })),
     ),
+  // What this server serves itself is available from the beginning.
+  prepareForCreate: (object, { now }) => ({
+    ...object,
+    status: object.spec.service
+      ? {}
+      : withVerdict({ ...object, status: {} }, localVerdict, formatTime(now)).status,
+  }),
   validate,
   tableCells: (object, now) => {
     const service = object.spec?.service;

@@ -1,0 +1,69 @@
+import { aggregatorUser, userHeaders } from './front-proxy';
+import { isAvailable, type RemoteApi } from './aggregator';
+import type { Clock } from '@tinkernetes/component-base';
+
+/** What other servers say of themselves is read anew after this long. */
+const lifetimeMs = 60_000;
+const timeoutMs = 5000;
+
+export interface RemoteDocument {
+  readonly body: Buffer;
+  readonly contentType: string;
+}
+
+interface Known {
+  document: RemoteDocument | undefined;
+  fetchedAt: number;
+  isStale: boolean;
+  pending: Promise<void> | undefined;
+}
+
+/** Discovery and OpenAPI documents of aggregated servers, read when somebody asks and kept for a while. */
+export class RemoteDocuments {
+  private readonly known = new Map<string, Known>();
+
+  constructor(private readonly clock: Clock) {}
+
+  /**
+   * The document as it was last read, and whether that is out of date: its server does not answer. The first reader
+   * waits for it; others get the last one while a new one is read.
+   */
+  async get(
+    remote: RemoteApi,
+    path: string,
+    accept: string,
+  ): Promise<{ document: RemoteDocument | undefined; isStale: boolean }> {
+    const { namespace, name, port } = remote.server.address;
+    const key = `${namespace}/${name}:${port}${path}`;
+    const known = this.known.get(key) ?? {
+      document: undefined,
+      fetchedAt: -Infinity,
+      isStale: false,
+      pending: undefined,
+    };
+    this.known.set(key, known);
+    if (!isAvailable(remote)) return { document: known.document, isStale: true };
+    if (this.clock.now() - known.fetchedAt > lifetimeMs || known.isStale) {
+      known.pending ??= this.read(remote, path, accept, known).finally(() => (known.pending = undefined));
+      if (!known.document) await known.pending;
+    }
+    return { document: known.document, isStale: known.isStale };
+  }
+
+  /** Reads everything anew when it is next asked for. */
+  clear(): void {
+    for (const known of this.known.values()) known.fetchedAt = -Infinity;
+  }
+
+  private async read(remote: RemoteApi, path: string, accept: string, known: Known): Promise<void> {
+    const fetchedAt = this.clock.now();
+    const answer = await remote.server
+      .get(path, { ...userHeaders(aggregatorUser), accept }, timeoutMs)
+      // That it does not answer is said by `isStale`, and why by its APIService's condition.
+      .catch(() => undefined);
+    known.isStale = answer === undefined || answer.code >= 500;
+    known.fetchedAt = fetchedAt;
+    if (answer?.code !== 200) return;
+    known.document = { body: answer.body, contentType: answer.headers['content-type'] ?? '' };
+  }
+}

@@ -1,0 +1,78 @@
+import type { IncomingMessage } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { TLSSocket } from 'node:tls';
+import type { Authenticator, UserInfo } from '../contracts';
+import type { RequestHeaderOptions } from '../options';
+import { certificatesIn, isIssuedBy } from './certificate-issuer';
+
+/**
+ * The user whom a trusted proxy names in headers. Source:
+ * https://kubernetes.io/docs/reference/access-authn-authz/authentication/#authenticating-proxy
+ */
+export async function createRequestHeaderAuthenticator(
+  options: RequestHeaderOptions,
+): Promise<Authenticator> {
+  const authorities = certificatesIn(await readFile(options.clientCaFile, 'utf8'));
+  // A certificate belongs to its connection, on which many requests come.
+  const trusted = new WeakMap<TLSSocket, boolean>();
+  const isTrusted = (socket: TLSSocket): boolean => {
+    let known = trusted.get(socket);
+    if (known === undefined) {
+      known = isIssuedBy(socket, authorities) && hasAllowedName(socket, options.allowedNames);
+      trusted.set(socket, known);
+    }
+    return known;
+  };
+  return {
+    name: 'RequestHeader',
+    authenticate: async (request) => {
+      const { socket } = request;
+      if (!(socket instanceof TLSSocket)) return undefined;
+      const name = first(request, options.usernameHeaders);
+      if (!name || !isTrusted(socket)) return undefined;
+      return { user: userOf(request, name, options) };
+    },
+  };
+}
+
+function hasAllowedName(socket: TLSSocket, allowed: readonly string[]): boolean {
+  const { CN: commonName } = socket.getPeerCertificate().subject;
+  return (
+    allowed.length === 0 || [commonName].flat().some((name) => name !== undefined && allowed.includes(name))
+  );
+}
+
+function userOf(
+  request: IncomingMessage,
+  name: string,
+  { uidHeaders, groupHeaders, extraHeaderPrefixes }: RequestHeaderOptions,
+): UserInfo {
+  const uid = first(request, uidHeaders);
+  const extra: Record<string, string[]> = {};
+  for (const header of Object.keys(request.headers)) {
+    const prefix = extraHeaderPrefixes.find((p) => header.startsWith(p.toLowerCase()));
+    if (prefix !== undefined) extra[unescapeKey(header.slice(prefix.length))] = values(request, header);
+  }
+  return {
+    name,
+    groups: groupHeaders.flatMap((header) => values(request, header)),
+    ...(uid && { uid }),
+    ...(Object.keys(extra).length && { extra }),
+  };
+}
+
+const values = ({ headersDistinct }: IncomingMessage, header: string): string[] =>
+  headersDistinct[header.toLowerCase()] ?? [];
+
+const first = (request: IncomingMessage, headers: readonly string[]): string | undefined =>
+  headers.map((header) => values(request, header)[0]).find(Boolean);
+
+function unescapeKey(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch (error) {
+    // What is no escape stands for itself.
+    if (error instanceof URIError) return key;
+    throw error;
+  }
+}
