@@ -1,0 +1,1 @@
+export { grpcServices, type GrpcServices } from './services';
