@@ -37,6 +37,7 @@ export interface RunningCluster {
 export async function startCluster(options: StartClusterOptions = {}): Promise<RunningCluster> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tinkernetes-'));
   const kubeconfigFile = join(dataDir, 'kubeconfig');
+  const { logger } = options;
   const cluster = await Cluster.start(
     {
       dataDir,
@@ -52,7 +53,8 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
       genericImages: options.genericImages ?? true,
     },
     {
-      launcher: () => createInProcessLauncher({ logger: options.logger }),
+      launcher: () =>
+        createInProcessLauncher(logger && { loggerOf: (component) => logger.child({ component }) }),
       clock: realClock,
       random: realRandom,
       report: () => undefined,

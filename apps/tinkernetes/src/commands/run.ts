@@ -32,7 +32,7 @@ export const run: Command = {
     const spec = findSpec(name, [apiserverSpec(context, state.apiPort), ...allSpecs(context, options)]);
     process.stderr.write(`${spec.app} ${spec.argv.join(' ')}\n`);
     const logger = createLogger({ component: spec.instance, verbosity: options.verbosity });
-    const component = createInProcessLauncher({ logger }).start(spec);
+    const component = createInProcessLauncher({ loggerOf: () => logger }).start(spec);
     const stop = () => void component.stop(0);
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
     const startedAt = realClock.monotonic();

@@ -50,15 +50,15 @@ const components: Record<ComponentSpec['app'], () => Promise<AnyComponent>> = {
 export interface InProcessOptions {
   clock?: Clock;
   random?: Random;
-  /** One logger for all; each component's lines carry its name. Default: warnings and errors on stderr. */
-  logger?: Logger;
+  /** The logger of a component, by the name of its instance. Default: errors on stderr, with that name. */
+  loggerOf?(instance: string): Logger;
 }
 
 /** Runs components in this process. They share nothing but it: they still talk HTTP and gRPC to each other. */
 export function createInProcessLauncher({
   clock = realClock,
   random = realRandom,
-  logger,
+  loggerOf = (component) => createLogger({ component, level: 'error' }),
 }: InProcessOptions = {}): Launcher {
   return {
     start(spec): RunningComponent {
@@ -70,16 +70,13 @@ export function createInProcessLauncher({
         fail = reject;
       });
       readyPromise.catch(() => undefined);
-      const log =
-        logger?.child({ component: spec.instance }) ??
-        createLogger({ component: spec.instance, level: 'error' });
       const exited = components[spec.app]()
         .then((component) =>
           component.start(spec.argv, {
             signal: controller.signal,
             clock,
             random,
-            logger: log,
+            logger: loggerOf(spec.instance),
             metrics: createMetrics(),
             tracer: createStepTracer({ component: spec.app, clock, random }),
             ready: (info = {}) => ready(info),
