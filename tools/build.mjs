@@ -18,7 +18,15 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const outDir = join(root, 'dist/apps');
 
 /** Loaded from node_modules at run time: native code, or too big to be parsed when it is not used. */
-const external = ['libsql', 'just-bash', 'bullmq', 'msgpackr-extract', 'bufferutil', 'utf-8-validate'];
+const external = [
+  'libsql',
+  'just-bash',
+  'bullmq',
+  '@bull-board/*',
+  'msgpackr-extract',
+  'bufferutil',
+  'utf-8-validate',
+];
 
 export const appNames = () =>
   readdirSync(join(root, 'apps')).filter((app) => existsSync(join(root, 'apps', app, 'src/main.ts')));

@@ -1,5 +1,5 @@
-// `npm run test:long`: what takes minutes. 200 crash rounds a driver, many more random clusters for the scheduler, and
-// 100,000 broken requests to the API server.
+// `npm run test:long`: what takes minutes. 200 crash rounds a driver, many more random clusters for the scheduler, 100,000
+// broken requests to the API server, and 100 Deployments that roll while the managers are killed at random.
 import { installIfNeeded } from './install.mjs';
 import { runJest } from './run-jest.mjs';
 import { spawnSync } from 'node:child_process';
@@ -17,4 +17,8 @@ const properties = runJest('placement-long', ['apps/scheduler/src/scheduler/plac
 });
 const fuzz = join(dirname(fileURLToPath(import.meta.url)), 'test-fuzz.mjs');
 const fuzzed = spawnSync(process.execPath, [fuzz, '--count', '100000'], { stdio: 'inherit' });
-process.exit(crashed.status === 0 && properties === 0 && fuzzed.status === 0 ? 0 : 1);
+const replicas = runJest('replicas-long', ['apps/controller-manager/src/replicas.test.ts'], {
+  CHAOS_DEPLOYMENTS: process.env.CHAOS_DEPLOYMENTS ?? '100',
+  CHAOS_KILLS: process.env.CHAOS_KILLS ?? '20',
+});
+process.exit(crashed.status === 0 && replicas === 0 && properties === 0 && fuzzed.status === 0 ? 0 : 1);

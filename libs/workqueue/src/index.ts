@@ -1,5 +1,9 @@
 export * from './types';
 export { createInProcessWorkQueues, type InProcessWorkQueuesOptions } from './in-process';
-export { createBullWorkQueues, type BullWorkQueuesOptions } from './bull/bull-work-queues';
+export {
+  createBullWorkQueues,
+  type BullWorkQueues,
+  type BullWorkQueuesOptions,
+} from './bull/bull-work-queues';
 export type { RateLimiterOptions } from './rate-limiter';
 export { formatRevisions, parseRevisions } from './revisions';

@@ -31,11 +31,9 @@ export async function runReplica(
   const ending = linkSignals(signal, failed.signal);
   const { informers, filled, lead, ended } = startControllers({ ...manager, signal: ending.signal, sharing });
   const electing = elect(async (leading) => {
-    await Promise.race([filled(), ended]);
-    if (leading.aborted) return;
     sharing.lead();
     lead();
-    // Whatever the last leader may have missed; most of it needs nothing.
+    // Whatever the last leader may have missed; most of it needs nothing. Caches that are still empty tell of theirs.
     await informers.replay();
     logger.info({ controllers: chosen.length }, 'leading');
     await aborted(leading);
@@ -43,6 +41,8 @@ export async function runReplica(
   // One whose leadership is lost ends as a whole.
   electing.catch((error: unknown) => failed.abort(error));
   try {
+    if (flags['bull-board-port'])
+      await queues.serveBoard({ bindAddress: flags['bind-address'], port: flags['bull-board-port'] });
     await Promise.race([filled(), ended]);
     context.ready({ controllers: chosen.map((c) => c.name) });
     await Promise.all([ended, electing]);

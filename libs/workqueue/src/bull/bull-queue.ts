@@ -41,7 +41,7 @@ const retryMs = 1000;
  * key waits once, never runs twice at once, and runs once more when it was added while it ran.
  */
 export class BullQueue implements RateLimitingQueue {
-  private readonly queue: Queue;
+  readonly queue: Queue;
   private readonly worker: Worker;
   private readonly delayed: DelayedKeys;
   private readonly limiter: RateLimiter;
@@ -232,6 +232,7 @@ export class BullQueue implements RateLimitingQueue {
   private async finish({ job, held, seen, wrote }: EndedRun): Promise<void> {
     try {
       if (!held.isHeld()) return;
+      held.release();
       // Before the key is free: its next run may start at once, anywhere.
       if (wrote) await this.notes.mustSee(job.name, wrote);
       else await this.notes.hasSeen(job.name, seen);

@@ -5,11 +5,10 @@ import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { realClock, realRandom } from '@tinkernetes/component-base';
 import { eventually, silentLogger, VirtualClock } from '@tinkernetes/component-base/testing';
-import { workQueueContract } from '../testing';
+import { redisMissing, startRedis, workQueueContract, type TestRedis } from '../testing';
 import type { Job } from 'bullmq';
 import { createBullWorkQueues } from './bull-work-queues';
 import { HeldKey } from './held-key';
-import { redisMissing, startRedis, type TestRedis } from './redis-for-test';
 
 const missing = redisMissing();
 const describeWithRedis = missing ? describe.skip : describe;
@@ -59,6 +58,25 @@ describeWithRedis(`BullMQ work queue${missing ? ` (${missing})` : ''}`, () => {
     await Promise.all(workers);
     await Promise.all(factories.map((factory) => factory.close()));
     expect(overlaps).toEqual([]);
+  });
+
+  it('shows its queues on Bull Board', async () => {
+    const factory = await create('board');
+    factory.create('deployment').add('default/web');
+    const { port } = await factory.serveBoard({ bindAddress: '127.0.0.1', port: 0 });
+    const page = await fetch(`http://127.0.0.1:${port}/`);
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<html')]);
+    await eventually(async () => {
+      const answer = await fetch(
+        `http://127.0.0.1:${port}/api/queues?activeQueue=deployment&page=1&jobsPerPage=10`,
+      );
+      const { queues } = (await answer.json()) as { queues: { name: string; jobs: { name: string }[] }[] };
+      expect(queues.map((q) => [q.name, q.jobs.map((j) => j.name)])).toEqual([
+        ['deployment', ['default/web']],
+      ]);
+    });
+    await factory.close();
+    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
   });
 
   it('keeps waiting and delayed keys over a restart', async () => {
@@ -174,6 +192,7 @@ async function bundledWorker(): Promise<string> {
     outfile: script,
     bundle: true,
     platform: 'node',
+    external: ['@bull-board/*', 'express'],
     logLevel: 'silent',
   });
   return script;

@@ -21,6 +21,7 @@ export class HeldKey {
   private readonly lost = new AbortController();
   private readonly timer: Timer;
   private extendedAt: number;
+  private isReleased = false;
 
   constructor(private readonly options: HeldKeyOptions) {
     this.extendedAt = options.clock.monotonic();
@@ -38,7 +39,9 @@ export class HeldKey {
     return !this.lost.signal.aborted;
   }
 
+  /** The run is over; whether the lock is still there does not matter any more. */
   release(): void {
+    this.isReleased = true;
     this.timer.cancel();
   }
 
@@ -56,7 +59,7 @@ export class HeldKey {
   }
 
   private lose(why: string): void {
-    if (this.lost.signal.aborted) return;
+    if (this.lost.signal.aborted || this.isReleased) return;
     this.timer.cancel();
     this.options.logger.warn({ key: this.options.job.name }, why);
     this.lost.abort(new Error(why));
