@@ -41,9 +41,11 @@ function certificateUser(
   const certificate = socket.getPeerX509Certificate();
   if (!certificate) return 'none';
   if (!socket.authorized) return 'untrusted';
-  if (authorities && !isIssuedBy(socket, authorities)) return 'untrusted';
   const { fingerprint256 } = certificate;
-  const user = known.get(fingerprint256) ?? subjectUser(socket);
+  let user = known.get(fingerprint256);
+  if (user === undefined) {
+    user = authorities && !isIssuedBy(socket, authorities) ? 'untrusted' : subjectUser(socket);
+  }
   if (known.size >= maxRemembered) known.clear();
   known.set(fingerprint256, user);
   return user;

@@ -44,11 +44,12 @@ export async function ensureCredentials({
   names,
   now,
 }: CredentialOptions): Promise<void> {
-  const ca = await ensureAuthority(layout, now);
+  const ca = await ensureAuthority(layout, { now, name: 'ca', commonName: 'kubernetes' });
   await Promise.all([
     ensureServiceAccountKeys(layout),
     ensureServingCertificate(layout, { ca, now, names }),
     ensureCertificate(layout, { ca, now, name: 'apiserver-kubelet-client', ...kubeletClientIdentity }),
+    ensureFrontProxy(layout, now),
     ...identities.map(async ({ component, commonName, organizations }) => {
       await ensureCertificate(layout, { ca, now, name: component, commonName, organizations });
       const { certificate, key } = await readPair(layout, component);
@@ -75,11 +76,26 @@ export async function adminClient(layout: ClusterLayout): Promise<Client> {
   return createClient(config);
 }
 
-async function ensureAuthority(layout: ClusterLayout, now: number): Promise<CertificateAuthority> {
-  if (existsSync(layout.pki('ca.key'))) return readPair(layout, 'ca');
-  const ca = await createCertificateAuthority({ commonName: 'kubernetes', now });
-  await writePair(layout, 'ca', ca);
+async function ensureAuthority(
+  layout: ClusterLayout,
+  { now, name, commonName }: { now: number; name: string; commonName: string },
+): Promise<CertificateAuthority> {
+  if (existsSync(layout.pki(`${name}.key`))) return readPair(layout, name);
+  const ca = await createCertificateAuthority({ commonName, now });
+  await writePair(layout, name, ca);
   return ca;
+}
+
+/** By which aggregated servers know the API server: an authority of its own, as kubeadm makes it. */
+async function ensureFrontProxy(layout: ClusterLayout, now: number): Promise<void> {
+  const ca = await ensureAuthority(layout, { now, name: 'front-proxy-ca', commonName: 'front-proxy-ca' });
+  await ensureCertificate(layout, {
+    ca,
+    now,
+    name: 'front-proxy-client',
+    commonName: 'front-proxy-client',
+    organizations: [],
+  });
 }
 
 async function ensureServiceAccountKeys(layout: ClusterLayout): Promise<void> {
