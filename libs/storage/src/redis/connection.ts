@@ -1,14 +1,17 @@
 import { realClock, type Logger } from '@tinkernetes/component-base';
-import { Redis } from 'ioredis';
+import { Redis, ReplyError } from 'ioredis';
 import { StorageUnusableError } from '../types';
 
 /** About ten seconds of trying until a caller is told. */
 const maxAttempts = 15;
 const backoffMs = (attempt: number) => Math.min(1000, 50 * 2 ** attempt);
 
+/** Not told apart by its name, which a bundler may change. */
+const replyError = ReplyError as new () => Error;
+
 /** Redis answered, with an error: trying again would not help, unless it is only starting. */
 const isReply = (error: unknown) =>
-  error instanceof Error && error.name === 'ReplyError' && !error.message.startsWith('LOADING');
+  error instanceof Error && error instanceof replyError && !error.message.startsWith('LOADING');
 
 export interface ConnectionOptions {
   url: string;
