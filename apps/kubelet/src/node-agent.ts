@@ -1,4 +1,4 @@
-import { Nodes, Pods, Services, type Node, type Pod } from '@tinkernetes/api';
+import { Nodes, Pods, Services, type AttachedVolume, type Node, type Pod } from '@tinkernetes/api';
 import type { Client } from '@tinkernetes/client';
 import type { RunContext } from '@tinkernetes/component-base';
 import { createEventRecorder } from '@tinkernetes/controller';
@@ -30,6 +30,8 @@ import { RuntimeManager } from './runtime/runtime-manager';
 import { podUsages } from './server/stats-summary';
 import { ShutdownManager } from './shutdown/shutdown-manager';
 import { StaticPodSource } from './sources/static-pod-source';
+import { ClaimVolumes } from './volumes/claim-volumes';
+import { CsiVolumes } from './volumes/csi/csi-volumes';
 import { ObjectWatcher } from './volumes/object-watcher';
 import { PodDirectories } from './volumes/pod-directories';
 import { TokenManager } from './volumes/token-manager';
@@ -64,6 +66,8 @@ export class NodeAgent {
   private readonly nodeInformer;
   private readonly serviceInformer;
   private readonly staticPods: StaticPodSource;
+  private readonly csi: CsiVolumes;
+  private readonly volumes: VolumeManager;
 
   constructor(private readonly deps: NodeAgentDeps) {
     const { options, context, client, shared } = deps;
@@ -138,7 +142,21 @@ export class NodeAgent {
       httpCheckMs: options.httpCheckMs,
       onPods: (source, found) => this.pods.staticPods(source, found),
     });
-    const volumes = new VolumeManager({ client, clock, random, directories, events });
+    const csi = new CsiVolumes({
+      client,
+      logger,
+      signal,
+      rootDir: options.rootDir,
+      nodeName,
+      nodeUID: () => this.reporter.nodeUID,
+      node: () => this.node,
+      events,
+      onDriver: () => this.wakeWaiting(),
+    });
+    const claims = new ClaimVolumes({ client, csi });
+    const volumes = new VolumeManager({ claims, csi, clock, random, directories, events });
+    this.csi = csi;
+    this.volumes = volumes;
     const objects = new ObjectWatcher({ client, clock, random, logger, signal, onChange: wake });
     const killer = new ContainerKiller({ ...hooks, cache, events, logger });
     const node = () => this.node;
@@ -375,6 +393,7 @@ export class NodeAgent {
       this.watchPods();
       await this.podInformer.waitForSync(signal);
       await this.pods.endOrphans();
+      this.inBackground('CSI volumes', this.startCsi());
       logger.info({ node: this.deps.options.nodeName, pods: this.pods.list().length }, 'kubelet is running');
       await new Promise<void>((resolve) => {
         if (signal.aborted) resolve();
@@ -417,7 +436,36 @@ export class NodeAgent {
           context.logger.error({ err: error }, 'could not hand the pod CIDR to the runtime');
       });
     };
-    this.nodeInformer.addEventHandler({ added: seen, updated: (_old, next) => seen(next) });
+    this.nodeInformer.addEventHandler({
+      added: seen,
+      updated: (old, next) => {
+        seen(next);
+        if (!sameNames(old.status?.volumesAttached, next.status?.volumesAttached)) this.wakeWaiting();
+      },
+    });
+  }
+
+  private wakeWaiting(): void {
+    for (const uid of this.volumes.waiting) this.workers.wakeUp(uid);
+  }
+
+  /** Light nodes share one machine, and its drivers belong to none of them. */
+  private async startCsi(): Promise<void> {
+    if (this.deps.options.ownerLabel) return;
+    await this.csi.start();
+    for (const uid of await this.csi.leftovers((known) => this.pods.has(known) || this.isWorkedOn(known)))
+      await this.volumes.remove(uid);
+  }
+
+  private isWorkedOn(uid: string): boolean {
+    return this.workers.state(uid) !== undefined;
+  }
+
+  private inBackground(what: string, work: Promise<void>): void {
+    const { logger, signal } = this.deps.context;
+    work.catch((error: unknown) => {
+      if (!signal.aborted) logger.error({ err: error }, `${what} failed`);
+    });
   }
 
   private watchPods(): void {
@@ -433,3 +481,6 @@ export class NodeAgent {
     if (this.health.notReady === undefined) for (const uid of this.pods.uids) this.workers.wakeUp(uid);
   }
 }
+
+const sameNames = (a: AttachedVolume[] = [], b: AttachedVolume[] = []): boolean =>
+  a.map(({ name }) => name).join() === b.map(({ name }) => name).join();

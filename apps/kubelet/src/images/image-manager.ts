@@ -16,6 +16,25 @@ export interface ImageRequest {
   traceParent?: TraceParent;
 }
 
+/** Whom the image wants to run as. */
+export interface ImageUser {
+  /** Left out where the image has a name, which only its own /etc/passwd explains. */
+  uid: number | undefined;
+  username: string;
+}
+
+export interface ReadyImage {
+  image: string;
+  imageRef: string;
+  user: ImageUser;
+}
+
+/** An image that says nothing runs as root. */
+const userOf = (image: Image | null): ImageUser => ({
+  uid: image?.uid?.value ?? (image?.username ? undefined : 0),
+  username: image?.username ?? '',
+});
+
 export interface ImageManagerDeps {
   images: ImageClient;
   events: PodEvents;
@@ -38,7 +57,7 @@ export class ImageManager {
   }
 
   /** The image as the runtime knows it; throws StartError with the reason to show. */
-  async ensure(request: ImageRequest): Promise<{ image: string; imageRef: string }> {
+  async ensure(request: ImageRequest): Promise<ReadyImage> {
     const { pod, container } = request;
     const wanted = container.image ?? '';
     const image = withDefaultTag(wanted);
@@ -54,7 +73,7 @@ export class ImageManager {
         reason: 'Pulled',
         message: `Container image "${wanted}" already present on machine and can be accessed by the pod`,
       });
-      return { image, imageRef: present.id };
+      return { image, imageRef: present.id, user: userOf(present) };
     }
     if (policy === 'Never') {
       const message = `Container image "${wanted}" is not present with pull policy of Never`;
@@ -83,7 +102,7 @@ export class ImageManager {
     }
   }
 
-  private async pull(image: string, request: ImageRequest): Promise<{ image: string; imageRef: string }> {
+  private async pull(image: string, request: ImageRequest): Promise<ReadyImage> {
     const { pod, container } = request;
     const { clock, events } = this.deps;
     const key = `${uidOf(pod)}_${image}`;
@@ -111,16 +130,16 @@ export class ImageManager {
         return { imageRef: await this.tryCredentials(image, request), started: begun };
       });
       const now = clock.monotonic();
-      const size = (await this.present(image))?.size ?? 0;
+      const pulled = await this.present(image);
       const took = preciseDurationText(now - started);
       const waited = preciseDurationText(now - waitingSince);
       events.container(pod, container.name, {
         reason: 'Pulled',
-        message: `Successfully pulled image "${container.image}" in ${took} (${waited} including waiting). Image size: ${size} bytes.`,
+        message: `Successfully pulled image "${container.image}" in ${took} (${waited} including waiting). Image size: ${pulled?.size ?? 0} bytes.`,
       });
       this.failures.delete(key);
       this.backOff.forget(key);
-      return { image, imageRef };
+      return { image, imageRef, user: userOf(pulled) };
     } catch (error) {
       const now = clock.now();
       const message = String(error);

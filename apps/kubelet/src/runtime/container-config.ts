@@ -3,6 +3,7 @@ import type { ContainerConfig, DeepPartial, Mount, Signal } from '@tinkernetes/c
 import { join } from 'node:path';
 import type { Environment } from '../environment/environment';
 import { expand } from '../environment/expansion';
+import type { ImageUser } from '../images/image-manager';
 import { uidOf } from '../pods/pod-facts';
 import { containerHash } from './container-hash';
 import { annotations, labels } from './labels';
@@ -12,6 +13,7 @@ import { containerSecurityContext } from './security-context';
 export interface ContainerSettings {
   attempt: number;
   image: string;
+  imageUser: ImageUser;
   env: Environment;
   mounts: ReadonlyArray<DeepPartial<Mount>>;
   memoryCapacity: number;
@@ -26,7 +28,7 @@ const containerLogPath = (name: string, attempt: number): string => join(name, `
 export function containerConfig(
   pod: Pod,
   container: Container,
-  { attempt, image, env, mounts, memoryCapacity, targetId }: ContainerSettings,
+  { attempt, image, imageUser, env, mounts, memoryCapacity, targetId }: ContainerSettings,
 ): DeepPartial<ContainerConfig> {
   const lookup = (name: string) => env.get(name);
   return {
@@ -51,7 +53,7 @@ export function containerConfig(
     stopSignal: stopSignal(container),
     linux: {
       resources: linuxResources(pod, container, memoryCapacity),
-      securityContext: containerSecurityContext(pod, container, targetId),
+      securityContext: containerSecurityContext(pod, container, { imageUser, targetId }),
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Container, Pod, Secret } from '@tinkernetes/api';
 import type { Clock, Logger, StepTracer, TraceParent } from '@tinkernetes/component-base';
 import type { DeepPartial, Mount, PodSandboxConfig, RuntimeClient } from '@tinkernetes/cri';
 import { ContainerConfigError, type Environment } from '../environment/environment';
-import type { ImageManager } from '../images/image-manager';
+import type { ImageManager, ReadyImage } from '../images/image-manager';
 import { podText, uidOf } from '../pods/pod-facts';
 import { BackOff, durationText } from './back-off';
 import { containerConfig } from './container-config';
@@ -14,6 +14,7 @@ import type { PodCache } from './pod-cache';
 import type { PodEvents } from './pod-events';
 import { findContainer, type PodRuntimeStatus } from './pod-runtime-status';
 import { podStep } from './pod-step';
+import { verifyRunAsNonRoot } from './security-context';
 import { StartError } from './start-error';
 
 /** What the rest of the kubelet contributes to a container. */
@@ -111,33 +112,35 @@ export class ContainerStarter {
       });
       return message;
     };
-    let image: string;
+    let ready: ReadyImage;
     try {
-      ({ image } = await images.ensure({
+      ready = await images.ensure({
         pod,
         container,
         sandboxConfig: at.config,
         pullSecrets: at.pullSecrets,
         traceParent: at.trace,
-      }));
+      });
     } catch (error) {
       if (error instanceof StartError) failed(error, error.reason);
       throw error;
     }
     const target = container as Container & { targetContainerName?: string };
     const config = await tracer
-      .step('kubelet.containerconfig', step, async () =>
-        containerConfig(pod, container, {
+      .step('kubelet.containerconfig', step, async () => {
+        verifyRunAsNonRoot(pod, container, ready.user);
+        return containerConfig(pod, container, {
           attempt: at.attempt,
-          image,
+          image: ready.image,
+          imageUser: ready.user,
           env: await inputs.environment(pod, container, at.podIPs),
           mounts: await inputs.mounts(pod, container, at.podIPs),
           memoryCapacity: this.deps.memoryCapacity,
           targetId: target.targetContainerName
             ? findContainer(at.status, target.targetContainerName)?.id
             : undefined,
-        }),
-      )
+        });
+      })
       .catch((error: unknown) => {
         const message = error instanceof Error ? error.message : String(error);
         if (!(error instanceof ContainerConfigError)) {

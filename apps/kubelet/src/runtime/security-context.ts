@@ -5,6 +5,9 @@ import type {
   NamespaceOption,
   SecurityProfile,
 } from '@tinkernetes/cri';
+import { ContainerConfigError } from '../environment/environment';
+import type { ImageUser } from '../images/image-manager';
+import { uidOf } from '../pods/pod-facts';
 
 const maskedPaths = [
   '/proc/asound',
@@ -45,11 +48,11 @@ export function seccompProfile(profile: SeccompProfile | undefined): DeepPartial
 export function containerSecurityContext(
   pod: Pod,
   container: Container,
-  targetId?: string,
+  { imageUser, targetId }: { imageUser: ImageUser; targetId?: string },
 ): DeepPartial<LinuxContainerSecurityContext> {
   const own = container.securityContext ?? {};
   const shared = pod.spec.securityContext ?? {};
-  const user = own.runAsUser ?? shared.runAsUser;
+  const user = own.runAsUser ?? shared.runAsUser ?? imageUser.uid;
   const group = own.runAsGroup ?? shared.runAsGroup;
   const selinux = own.seLinuxOptions ?? shared.seLinuxOptions;
   const privileged = own.privileged ?? false;
@@ -65,6 +68,7 @@ export function containerSecurityContext(
       ? { ...namespaceOptions(pod), pid: 'TARGET', targetId }
       : namespaceOptions(pod),
     runAsUser: user === undefined ? undefined : { value: user },
+    runAsUsername: user === undefined ? imageUser.username : '',
     runAsGroup: group === undefined ? undefined : { value: group },
     readonlyRootfs: own.readOnlyRootFilesystem ?? false,
     supplementalGroups,
@@ -77,4 +81,22 @@ export function containerSecurityContext(
     maskedPaths: unmasked ? [] : maskedPaths,
     readonlyPaths: unmasked ? [] : readonlyPaths,
   };
+}
+
+/** Throws where runAsNonRoot is asked for and root is, or may be, what would run. Source: pkg/kubelet/kuberuntime verifyRunAsNonRoot. */
+export function verifyRunAsNonRoot(pod: Pod, container: Container, image: ImageUser): void {
+  const own = container.securityContext;
+  const shared = pod.spec.securityContext;
+  if (!(own?.runAsNonRoot ?? shared?.runAsNonRoot)) return;
+  const { name, namespace = '' } = pod.metadata;
+  const where = `(pod: "${name}_${namespace}(${uidOf(pod)})", container: ${container.name})`;
+  const asked = own?.runAsUser ?? shared?.runAsUser;
+  if (asked === 0) throw new ContainerConfigError(`container's runAsUser breaks non-root policy ${where}`);
+  if (asked !== undefined) return;
+  if (image.uid === 0)
+    throw new ContainerConfigError(`container has runAsNonRoot and image will run as root ${where}`);
+  if (image.uid === undefined)
+    throw new ContainerConfigError(
+      `container has runAsNonRoot and image has non-numeric user (${image.username}), cannot verify user is non-root ${where}`,
+    );
 }

@@ -1,46 +1,47 @@
-import {
-  PersistentVolumeClaims,
-  PersistentVolumes,
-  type Container,
-  type Pod,
-  type Volume,
-  type VolumeMount,
-} from '@tinkernetes/api';
-import type { Client } from '@tinkernetes/client';
+import type { Container, Pod, Volume, VolumeMount } from '@tinkernetes/api';
 import type { Clock, Random } from '@tinkernetes/component-base';
 import type { DeepPartial, Mount } from '@tinkernetes/cri';
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import type { Environment } from '../environment/environment';
 import { expand } from '../environment/expansion';
 import { uidOf } from '../pods/pod-facts';
 import type { PodEvents } from '../runtime/pod-events';
 import { ignoreMissing, writeAtomically, type Payload } from './atomic-writer';
+import { checkHostPath } from './check-host-path';
+import type { ClaimVolumes } from './claim-volumes';
+import { NotYet, type CsiVolumes } from './csi/csi-volumes';
 import { volumePayload, type PayloadContext } from './payload';
 import type { PodDirectories } from './pod-directories';
 
 export interface VolumeManagerDeps {
-  client: Client;
+  claims: ClaimVolumes;
+  csi: CsiVolumes;
   clock: Clock;
   random: Random;
   directories: PodDirectories;
   events: PodEvents;
 }
 
-/** A volume could not be set up; an event has told why. The Pod's sync is tried again. */
+/** A volume could not be set up; an event has told why, unless it only takes its time. The Pod's sync is tried again. */
 export class MountError extends Error {
   override readonly name = 'MountError';
 }
 
 /** Where a volume's content is: a directory of the node, or an image. */
-export type MountedVolume = { path: string } | { image: string };
+export type MountedVolume = { path: string; readOnly?: boolean } | { image: string };
 export type MountedVolumes = ReadonlyMap<string, MountedVolume>;
+
+/** How long volumes may take to be attached before the Pod says so. Source: upstream's podAttachAndMountTimeout. */
+const attachTimeoutMs = 123_000;
 
 /** Sets up the volumes of Pods below their directories and keeps projected content current. */
 export class VolumeManager {
   private readonly written = new Map<string, string>();
   private readonly byPod = new Map<string, MountedVolumes>();
+  /** Since when a Pod's volumes are waited for. */
+  private readonly waitingSince = new Map<string, number>();
 
   constructor(private readonly deps: VolumeManagerDeps) {}
 
@@ -52,24 +53,58 @@ export class VolumeManager {
   /** Makes the volumes that the Pod names, or brings their content up to date. */
   async mount(pod: Pod, context: PayloadContext): Promise<void> {
     const mounted = new Map<string, MountedVolume>();
-    await Promise.all(
+    const results = await Promise.allSettled(
       (pod.spec.volumes ?? []).map(async (volume) => {
-        try {
-          mounted.set(volume.name, await this.setUp(pod, volume, context));
-        } catch (error) {
-          const reason = error instanceof Error ? error.message : String(error);
-          const message = `MountVolume.SetUp failed for volume "${volume.name}" : ${reason}`;
-          this.deps.events.pod(pod, 'Warning', 'FailedMount', message);
-          throw new MountError(message, { cause: error });
-        }
+        mounted.set(volume.name, await this.setUp(pod, volume, context));
       }),
     );
+    const failed = results.flatMap((result, i) => {
+      const name = pod.spec.volumes?.[i]?.name ?? '';
+      return result.status === 'rejected' ? [{ name, error: result.reason as unknown }] : [];
+    });
+    for (const { name, error } of failed) {
+      if (error instanceof NotYet) continue;
+      const reason = error instanceof Error ? describe(error) : String(error);
+      const message = `MountVolume.SetUp failed for volume "${name}" : ${reason}`;
+      this.deps.events.pod(pod, 'Warning', 'FailedMount', message);
+    }
+    const [first] = failed;
+    if (first) {
+      this.sayWhenLate(
+        pod,
+        failed.map(({ name }) => name),
+      );
+      throw new MountError(`volume "${first.name}" is not mounted`, { cause: first.error });
+    }
+    this.waitingSince.delete(uidOf(pod));
     this.byPod.set(uidOf(pod), mounted);
+  }
+
+  /** Pods whose volumes are waited for: what they wait for may have come. */
+  get waiting(): Iterable<string> {
+    return this.waitingSince.keys();
+  }
+
+  /** Once, and again each time that the same time has passed. */
+  private sayWhenLate(pod: Pod, names: readonly string[]): void {
+    const uid = uidOf(pod);
+    const now = this.deps.clock.monotonic();
+    const since = this.waitingSince.get(uid);
+    if (since === undefined) this.waitingSince.set(uid, now);
+    if (since === undefined || now - since < attachTimeoutMs) return;
+    this.waitingSince.set(uid, now);
+    const list = names.join(' ');
+    const message = `Unable to attach or mount volumes: unmounted volumes=[${list}], unattached volumes=[${list}], failed to process volumes=[]: context deadline exceeded`;
+    this.deps.events.pod(pod, 'Warning', 'FailedMount', message);
   }
 
   /** Removes the Pod's directory with everything the kubelet made there. */
   async remove(uid: string): Promise<void> {
     this.byPod.delete(uid);
+    this.waitingSince.delete(uid);
+    // What is mounted goes first: nothing below the directory may be a volume's data when it is removed.
+    await this.deps.csi.unmount(uid);
+    this.deps.claims.forget(uid);
     const directory = this.deps.directories.pod(uid);
     for (const key of [...this.written.keys()]) if (key.startsWith(`${directory}/`)) this.written.delete(key);
     await rm(directory, { recursive: true, force: true });
@@ -93,9 +128,11 @@ export class VolumeManager {
       return { path: volume.hostPath.path };
     }
     if (volume.image) return { image: volume.image.reference ?? '' };
+    if (volume.csi) return this.deps.csi.mountInline(pod, volume);
     const claim =
       volume.persistentVolumeClaim?.claimName ?? (volume.ephemeral && `${pod.metadata.name}-${volume.name}`);
-    if (claim) return { path: await this.claimPath(pod, claim) };
+    const readOnly = volume.persistentVolumeClaim?.readOnly ?? false;
+    if (claim) return this.deps.claims.mount(pod, claim, readOnly);
     const kind = Object.keys(volume).find((key) => key !== 'name') ?? 'unknown';
     throw new Error(`no volume plugin matched: ${kind}`);
   }
@@ -111,20 +148,6 @@ export class VolumeManager {
     writeAtomically(path, payload, { now: new Date(this.deps.clock.now()), random: this.deps.random });
     this.written.set(path, digest);
   }
-
-  private async claimPath(pod: Pod, claimName: string): Promise<string> {
-    const { client } = this.deps;
-    const namespace = pod.metadata.namespace ?? '';
-    const claim = await client.for(PersistentVolumeClaims).get(claimName, { namespace });
-    const { volumeName } = claim.spec ?? {};
-    if (!volumeName || claim.status?.phase !== 'Bound')
-      throw new Error(`PVC ${namespace}/${claimName} is not bound`);
-    const { spec } = await client.for(PersistentVolumes).get(volumeName);
-    const path = spec?.hostPath?.path ?? spec?.local?.path;
-    if (!path) throw new Error(`no volume plugin matched PersistentVolume "${volumeName}"`);
-    if (spec?.hostPath) await checkHostPath(path, spec.hostPath.type ?? 'DirectoryOrCreate');
-    return path;
-  }
 }
 
 function pluginOf(volume: Volume): string {
@@ -133,34 +156,8 @@ function pluginOf(volume: Volume): string {
   return volume.downwardAPI ? 'kubernetes.io/downward-api' : 'kubernetes.io/projected';
 }
 
-/** Source: https://kubernetes.io/docs/concepts/storage/volumes/#hostpath-volume-types */
-async function checkHostPath(path: string, type: string): Promise<void> {
-  const found = await stat(path).catch(ignoreMissing);
-  switch (type) {
-    case '':
-      return;
-    case 'DirectoryOrCreate':
-      if (!found) await mkdir(path, { recursive: true, mode: 0o755 });
-      else if (!found.isDirectory())
-        throw new Error(`hostPath type check failed: ${path} is not a directory`);
-      return;
-    case 'FileOrCreate':
-      if (!found) await writeFile(path, '', { mode: 0o644 });
-      else if (!found.isFile()) throw new Error(`hostPath type check failed: ${path} is not a file`);
-      return;
-    case 'Directory':
-      if (!found?.isDirectory()) throw new Error(`hostPath type check failed: ${path} is not a directory`);
-      return;
-    case 'File':
-      if (!found?.isFile()) throw new Error(`hostPath type check failed: ${path} is not a file`);
-      return;
-    case 'Socket':
-      if (!found?.isSocket()) throw new Error(`hostPath type check failed: ${path} is not a socket file`);
-      return;
-    default:
-      throw new Error(`hostPath type ${type} is not supported`);
-  }
-}
+/** A driver's refusal with its code, as Kubernetes shows it. */
+const describe = (error: Error): string => (error.name === 'CsiError' ? error.toString() : error.message);
 
 const propagations = {
   None: 'PROPAGATION_PRIVATE',
@@ -181,7 +178,7 @@ export async function volumeMounts(
     const subPath = subPathOf(mount, env);
     const shared = {
       containerPath: mount.mountPath.startsWith('/') ? mount.mountPath : `/${mount.mountPath}`,
-      readonly: mount.readOnly ?? false,
+      readonly: (mount.readOnly ?? false) || ('path' in volume && volume.readOnly === true),
       propagation: propagations[mount.mountPropagation ?? 'None'],
     };
     if ('image' in volume) {
@@ -201,12 +198,28 @@ function subPathOf(mount: VolumeMount, env: Environment): string {
   return path;
 }
 
-/** A sub path that doesn't exist becomes a directory. */
+/**
+ * A sub path that doesn't exist becomes a directory. Links that a container has left may not lead out of the volume.
+ * Source: pkg/volume/util/subpath.
+ */
 async function subPathIn(volume: string, subPath: string): Promise<string> {
   const path = join(volume, subPath);
+  const root = await realpath(volume);
+  await checkWithin(root, volume, path);
   if (!(await stat(path).catch(ignoreMissing))) {
     await mkdir(dirname(path), { recursive: true });
     await mkdir(path, { recursive: true, mode: 0o755 });
   }
   return path;
+}
+
+/** What there is of the path, followed through its links. */
+async function checkWithin(root: string, volume: string, path: string): Promise<void> {
+  for (let existing = path; existing.length > volume.length; existing = dirname(existing)) {
+    const real = await realpath(existing).catch(ignoreMissing);
+    if (real === undefined) continue;
+    if (real !== root && !real.startsWith(`${root}/`))
+      throw new Error(`subpath "${path}" not within volume path "${volume}"`);
+    return;
+  }
 }
