@@ -1,4 +1,5 @@
 import type { KubeObject } from '@tinkernetes/api';
+import type { ParsedObjects } from './parsed-objects';
 
 /** How one resource's stored bytes become objects and answers. */
 export interface StoredCodec {
@@ -6,58 +7,127 @@ export interface StoredCodec {
   decode(value: Uint8Array, revision: number): KubeObject;
   /** Bytes as they are served in `encoding` (a key like `json:apps/v1`). */
   encode(entry: CacheEntry, encoding: string): Buffer;
+  /** The stored form of a value: another program on the same storage, a kube-apiserver, writes protobuf. */
+  adopt(value: Uint8Array): Uint8Array;
+  /** Encodings that are cheaper to make again than to keep. */
+  isCheap(encoding: string): boolean;
+}
+
+/** What the entries of one resource share. */
+export interface EntryOwner {
+  codec(): StoredCodec;
+  /** Bounds how many of them hold more than their bytes. */
+  readonly parsed?: ParsedObjects;
+}
+
+export interface EntryState {
+  readonly namespace: string;
+  readonly name: string;
+  readonly revision: number;
+  readonly value: Uint8Array;
+  /** Trace context that was stored beside the object. */
+  readonly trace?: string;
 }
 
 /**
- * One version of one object in the watch cache: its stored bytes, and, once somebody needed them, the decoded object
+ * One version of one object in the watch cache: its stored bytes, and, while somebody needs them, the parsed object
  * and the bytes of each encoding. Shared by all readers and watchers; never changed.
  */
 export class CacheEntry {
+  readonly namespace: string;
+  readonly name: string;
+  readonly revision: number;
+  readonly trace: string | undefined;
+  private bytesAsStored: Uint8Array;
+  private isAdopted = false;
   private decoded: KubeObject | undefined;
   private encodings: Map<string, Buffer> | undefined;
+  /** Not made from the entry alone, so not to be had again here. */
+  private remembered: Map<string, Buffer> | undefined;
+  /** Labels and fields are what selectors ask for of each object: kept when the object itself is forgotten. */
+  private knownLabels: Readonly<Record<string, string>> | undefined;
+  private knownFields: Readonly<Record<string, string>> | undefined;
 
   constructor(
-    readonly namespace: string,
-    readonly name: string,
-    readonly revision: number,
-    readonly value: Uint8Array,
-    private readonly codec: () => StoredCodec,
-    /** Trace context that was stored beside the object. */
-    readonly trace?: string,
+    { namespace, name, revision, value, trace }: EntryState,
+    private readonly owner: EntryOwner,
     decoded?: KubeObject,
   ) {
-    this.decoded = decoded;
+    this.namespace = namespace;
+    this.name = name;
+    this.revision = revision;
+    this.trace = trace;
+    this.bytesAsStored = value;
+    if (decoded) this.keep(decoded);
+  }
+
+  get value(): Uint8Array {
+    if (this.isAdopted) return this.bytesAsStored;
+    this.isAdopted = true;
+    return (this.bytesAsStored = this.owner.codec().adopt(this.bytesAsStored));
   }
 
   get object(): KubeObject {
-    return (this.decoded ??= this.codec().decode(this.value, this.revision));
+    return this.decoded ?? this.keep(this.owner.codec().decode(this.value, this.revision));
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    return (this.knownLabels ??= this.object.metadata.labels ?? noLabels);
+  }
+
+  /** The fields that selectors of this resource may name, by what makes them of an object. */
+  fields(of: (object: KubeObject) => Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    return (this.knownFields ??= of(this.object));
   }
 
   bytes(encoding: string): Buffer {
-    const known = this.encodings?.get(encoding);
+    const known = this.encodings?.get(encoding) ?? this.remembered?.get(encoding);
     if (known) return known;
-    const bytes = this.codec().encode(this, encoding);
+    const codec = this.owner.codec();
+    const bytes = codec.encode(this, encoding);
+    if (codec.isCheap(encoding)) return bytes;
     (this.encodings ??= new Map()).set(encoding, bytes);
+    this.owner.parsed?.add(this, bytes.length);
     return bytes;
   }
 
   has(encoding: string): boolean {
-    return this.encodings?.has(encoding) ?? false;
+    return (this.encodings?.has(encoding) ?? false) || (this.remembered?.has(encoding) ?? false);
   }
 
   /** Bytes that could not be made from the entry alone: those of a version that a webhook converts to. */
   remember(encoding: string, bytes: Buffer): void {
-    (this.encodings ??= new Map()).set(encoding, bytes);
+    (this.remembered ??= new Map()).set(encoding, bytes);
   }
 
-  /** Drops what was made of the stored bytes: its resource's codec has changed. */
-  forget(): void {
+  /** Leaves the stored bytes and what can't be made of them; the rest is made again when it is needed. */
+  release(): void {
+    if (this.decoded) this.knownLabels ??= this.decoded.metadata.labels ?? noLabels;
     this.decoded = undefined;
     this.encodings = undefined;
   }
 
+  /** Drops all that was made of the stored bytes: its resource's codec has changed. */
+  forget(): void {
+    this.decoded = undefined;
+    this.encodings = undefined;
+    this.remembered = undefined;
+    this.knownLabels = undefined;
+    this.knownFields = undefined;
+  }
+
   /** The same state under the revision of its deletion, as DELETED events show it. */
   deletedAt(revision: number): CacheEntry {
-    return new CacheEntry(this.namespace, this.name, revision, this.value, this.codec, this.trace);
+    // As stored: that needs no codec, which a resource that isn't served has none of.
+    const { namespace, name, bytesAsStored: value, trace, owner } = this;
+    return new CacheEntry({ namespace, name, revision, value, trace }, owner);
+  }
+
+  private keep(object: KubeObject): KubeObject {
+    this.decoded = object;
+    this.owner.parsed?.add(this, this.bytesAsStored.length);
+    return object;
   }
 }
+
+const noLabels: Readonly<Record<string, string>> = Object.freeze({});

@@ -2,12 +2,17 @@ import { CacheEntry } from './cache-entry';
 import { CacheEvent } from './cache-event';
 import { EventRing } from './event-ring';
 
-const codec = { decode: () => ({ metadata: { name: 'a' } }), encode: () => Buffer.alloc(0) };
+const codec = {
+  decode: () => ({ metadata: { name: 'a' } }),
+  encode: () => Buffer.alloc(0),
+  adopt: (value: Uint8Array) => value,
+  isCheap: () => true,
+};
 const event = (revision: number) =>
   new CacheEvent(
     'ADDED',
     revision,
-    new CacheEntry('', 'a', revision, Buffer.alloc(0), () => codec),
+    new CacheEntry({ namespace: '', name: 'a', revision, value: Buffer.alloc(0) }, { codec: () => codec }),
     undefined,
   );
 

@@ -1,7 +1,8 @@
 import type { KeyValue, StorageEvent } from '@tinkernetes/storage';
-import { CacheEntry, type StoredCodec } from './cache-entry';
+import { CacheEntry, type EntryOwner, type StoredCodec } from './cache-entry';
 import { CacheEvent } from './cache-event';
 import { EventRing } from './event-ring';
+import { ParsedObjects } from './parsed-objects';
 import { SortedEntries } from './sorted-entries';
 import type { WrittenObjects } from './written-objects';
 
@@ -28,9 +29,12 @@ export class WatchCache {
   private codec: StoredCodec | undefined;
   private entryCount = 0;
   private changed = false;
-  private readonly codecOf = (): StoredCodec => {
-    if (!this.codec) throw new Error(`no resource is registered for ${this.prefix}`);
-    return this.codec;
+  private readonly owner: EntryOwner = {
+    codec: () => {
+      if (!this.codec) throw new Error(`no resource is registered for ${this.prefix}`);
+      return this.codec;
+    },
+    parsed: new ParsedObjects(),
   };
 
   constructor(
@@ -90,8 +94,8 @@ export class WatchCache {
 
   /** Part of the first load. */
   load(item: KeyValue): void {
-    const { namespace, name } = this.split(item.key);
-    this.put(new CacheEntry(namespace, name, item.modRevision, item.value, this.codecOf, item.trace));
+    const { modRevision: revision, value, trace } = item;
+    this.put(new CacheEntry({ ...this.split(item.key), revision, value, trace }, this.owner));
   }
 
   /** Forgets everything before another load; watchers have to start again. */
@@ -121,12 +125,13 @@ export class WatchCache {
   }
 
   private applyPut(event: StorageEvent, previous: CacheEntry | undefined): CacheEvent {
-    const { namespace, name } = this.split(event.key);
+    const { revision } = event;
     const { value, trace } = event.current;
     const written = this.feed.written.storedAs(event.current);
-    const entry = new CacheEntry(namespace, name, event.revision, value, this.codecOf, trace, written);
+    const state = { ...this.split(event.key), revision, value, trace };
+    const entry = new CacheEntry(state, this.owner, written);
     this.put(entry);
-    return new CacheEvent(previous ? 'MODIFIED' : 'ADDED', event.revision, entry, previous);
+    return new CacheEvent(previous ? 'MODIFIED' : 'ADDED', revision, entry, previous);
   }
 
   private applyDelete(event: StorageEvent, previous: CacheEntry | undefined): CacheEvent | undefined {

@@ -26,6 +26,7 @@ export function customStoredCodec({ storage, schemas, convert }: CustomStoredCod
   if (isSole) return plain;
   const own = apiVersionOf(storage);
   return {
+    ...plain,
     decode(value, revision) {
       const object = decodeStored(value, revision);
       const schema = object.apiVersion === undefined ? undefined : schemas.get(object.apiVersion);

@@ -3,8 +3,17 @@ import { CacheEvent, type ChangeType } from '../cacher/cache-event';
 import type { Selection } from './selection';
 import { frameType } from './watch-stream';
 
-const codec = { decode: () => ({ metadata: { name: 'a' } }), encode: () => Buffer.alloc(0) };
-const entry = (value: string) => new CacheEntry('ns', 'a', 1, Buffer.from(value), () => codec);
+const codec = {
+  decode: () => ({ metadata: { name: 'a' } }),
+  encode: () => Buffer.alloc(0),
+  adopt: (value: Uint8Array) => value,
+  isCheap: () => true,
+};
+const entry = (value: string) =>
+  new CacheEntry(
+    { namespace: 'ns', name: 'a', revision: 1, value: Buffer.from(value) },
+    { codec: () => codec },
+  );
 const selection: Selection = {
   namespace: 'ns',
   name: undefined,

@@ -110,7 +110,11 @@ function createStore({ descriptor, strategy, hooks, runtime, subresources }: New
       strategy,
       hooks,
       codec,
-      storedCodec: createStoredCodec({ storage, convert }),
+      storedCodec: createStoredCodec({
+        storage,
+        convert,
+        canonical: (object) => codec.decode(convert(object, codec.apiVersion)).object,
+      }),
       hasStatus: subresources.has('status'),
       typing: builtInTyping(codec),
       prefix: storagePrefix(storage.group, storage.resource, false),

@@ -451,21 +451,24 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
     const { namespace = '', name } = object.metadata;
     const { storedCodec } = this.options;
     const bytes = storedBytes(object);
-    return new CacheEntry(namespace, name, revision, bytes, () => storedCodec, undefined);
+    return new CacheEntry({ namespace, name, revision, value: bytes }, { codec: () => storedCodec });
   }
 
   entryOf(item: KeyValue, object?: KubeObject): CacheEntry {
     const rest = item.key.slice(this.options.prefix.length);
     const slash = rest.indexOf('/');
     const { storedCodec } = this.options;
+    const { modRevision: revision, value, trace } = item;
     return new CacheEntry(
-      slash < 0 ? '' : rest.slice(0, slash),
-      rest.slice(slash + 1),
-      item.modRevision,
-      item.value,
-      () => storedCodec,
-      item.trace,
-      object && withRevision(object, item.modRevision),
+      {
+        namespace: slash < 0 ? '' : rest.slice(0, slash),
+        name: rest.slice(slash + 1),
+        revision,
+        value,
+        trace,
+      },
+      { codec: () => storedCodec },
+      object && withRevision(object, revision),
     );
   }
 

@@ -1,6 +1,6 @@
 import { apiVersionOf, type KubeObject, type ObjectMeta, type ResourceDescriptor } from '@tinkernetes/api';
 import { deepFreeze } from '@tinkernetes/apimachinery';
-import { encodeProtobuf } from '../../protobuf';
+import { decodeProtobuf, encodeProtobuf } from '../../protobuf';
 import type { CacheEntry, StoredCodec } from '../../cacher/cache-entry';
 
 const uidMark = '"uid":"';
@@ -100,9 +100,18 @@ export interface StoredCodecOptions {
   storage: Pick<ResourceDescriptor, 'group' | 'version'>;
   /** For versions besides the stored one. */
   convert(object: KubeObject, apiVersion: string): KubeObject;
+  /** Brings an object that another program stored into the form in which objects are kept. */
+  canonical?(object: KubeObject): KubeObject;
 }
 
-export function createStoredCodec({ storage, convert }: StoredCodecOptions): StoredCodec {
+/** How our own stored bytes begin; other programs sort the keys, or write protobuf. */
+const ownBeginning = Buffer.from('{"kind":"');
+const protobufBeginning = Buffer.from('k8s\0');
+
+const startsWith = (value: Uint8Array, beginning: Buffer): boolean =>
+  value.length >= beginning.length && beginning.equals(value.subarray(0, beginning.length));
+
+export function createStoredCodec({ storage, convert, canonical }: StoredCodecOptions): StoredCodec {
   const own = jsonEncoding(storage);
   return {
     decode: decodeStored,
@@ -112,5 +121,13 @@ export function createStoredCodec({ storage, convert }: StoredCodecOptions): Sto
       const object = convert(entry.object, apiVersion);
       return encoding.startsWith(protobufPrefix) ? protobufOf(object) : Buffer.from(JSON.stringify(object));
     },
+    adopt(value: Uint8Array): Uint8Array {
+      if (startsWith(value, ownBeginning)) return value;
+      const foreign = startsWith(value, protobufBeginning)
+        ? decodeProtobuf(value)
+        : (JSON.parse(Buffer.from(value).toString('utf8')) as unknown);
+      return storedBytes(canonical?.(foreign as KubeObject) ?? (foreign as KubeObject));
+    },
+    isCheap: (encoding) => encoding === own,
   };
 }

@@ -1,0 +1,44 @@
+import { Pods } from '@tinkernetes/api';
+import { CacheEntry } from '../../cacher/cache-entry';
+import { builtInCodec } from '../../codec/object-codec';
+import { encodeProtobuf } from '../../protobuf';
+import { createStoredCodec, storedBytes } from './stored-codec';
+
+const objects = builtInCodec(Pods);
+const codec = createStoredCodec({
+  storage: Pods,
+  convert: (object) => object,
+  canonical: (object) => objects.decode(object).object,
+});
+const { object: pod } = objects.decode({
+  metadata: {
+    name: 'a',
+    namespace: 'n',
+    uid: 'u-1',
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'o', uid: 'u-0' }],
+  },
+  spec: { containers: [{ name: 'c', image: 'i', resources: { limits: { cpu: '1' } } }] },
+});
+
+function sortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([key, member]) => [key, sortedKeys(member)] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+}
+
+describe('createStoredCodec', () => {
+  it.each([
+    ['our own JSON', storedBytes(pod)],
+    ['protobuf with its prefix', encodeProtobuf(pod) ?? Buffer.alloc(0)],
+    ['JSON with sorted keys', Buffer.from(JSON.stringify(sortedKeys(pod)))],
+  ])('reads what is stored as %s, and serves it in our form', (_, value) => {
+    const entry = new CacheEntry({ namespace: 'n', name: 'a', revision: 7, value }, { codec: () => codec });
+    expect(entry.object).toEqual({ ...pod, metadata: { ...pod.metadata, resourceVersion: '7' } });
+    expect(entry.bytes('json:v1').toString()).toContain('"uid":"u-1","resourceVersion":"7"');
+    expect(JSON.parse(entry.bytes('json:v1').toString())).toEqual(entry.object);
+  });
+});
