@@ -252,7 +252,6 @@ describe('volumes of a CSI driver', () => {
   });
 
   it('are taken over by the next kubelet, which cleans up after Pods that went meanwhile', async () => {
-    await attach('pv-web');
     const stays = await create('stays', { name: 'data', persistentVolumeClaim: { claimName: 'pv-web' } });
     await kubelet.phase('stays', 'Running');
     const volume = await createVolume('pv-gone');

@@ -1,4 +1,12 @@
-import { Nodes, Pods, Services, type AttachedVolume, type Node, type Pod } from '@tinkernetes/api';
+import {
+  Nodes,
+  Pods,
+  Services,
+  type AttachedVolume,
+  type Node,
+  type Pod,
+  type Service,
+} from '@tinkernetes/api';
 import type { Client } from '@tinkernetes/client';
 import type { RunContext } from '@tinkernetes/component-base';
 import { createEventRecorder } from '@tinkernetes/controller';
@@ -10,6 +18,7 @@ import { NodeLease } from './node/node-lease';
 import { NodeReporter } from './node/node-reporter';
 import type { RuntimeHealth } from './node/runtime-health';
 import type { SharedRuntime } from './node/shared-runtime';
+import type { Membership } from './node/shared-watches';
 import type { Options } from './options';
 import { MirrorPods } from './pods/mirror-pods';
 import { PodDispatcher } from './pods/pod-dispatcher';
@@ -64,7 +73,8 @@ export class NodeAgent {
   private readonly informers;
   private readonly podInformer;
   private readonly nodeInformer;
-  private readonly serviceInformer;
+  private readonly services: Membership<Service>;
+  private readonly objects: ObjectWatcher;
   private readonly staticPods: StaticPodSource;
   private readonly csi: CsiVolumes;
   private readonly volumes: VolumeManager;
@@ -98,7 +108,7 @@ export class NodeAgent {
     this.informers = createSharedInformerFactory({ client, clock, random, logger, signal });
     this.podInformer = this.informers.for(Pods, { fieldSelector: `spec.nodeName=${nodeName}` });
     this.nodeInformer = this.informers.for(Nodes, { fieldSelector: `metadata.name=${nodeName}` });
-    this.serviceInformer = this.informers.for(Services);
+    this.services = shared.watches.join(client, Services);
 
     this.events = new PodEvents(recorder);
     const events = this.events;
@@ -157,10 +167,17 @@ export class NodeAgent {
     const volumes = new VolumeManager({ claims, csi, clock, random, directories, events });
     this.csi = csi;
     this.volumes = volumes;
-    const objects = new ObjectWatcher({ client, clock, random, logger, signal, onChange: wake });
+    this.objects = new ObjectWatcher({
+      client,
+      watches: shared.watches,
+      clock,
+      signal,
+      onChange: wake,
+    });
+    const objects = this.objects;
     const killer = new ContainerKiller({ ...hooks, cache, events, logger });
     const node = () => this.node;
-    const services = () => this.serviceInformer.lister.list();
+    const services = () => this.services.informer.lister.list();
     const inputs = createPodInputs({
       objects,
       volumes,
@@ -389,7 +406,7 @@ export class NodeAgent {
       this.watchNode();
       this.informers.start();
       // Pods are admitted by the Node as it is, and get the variables of the Services that there are.
-      await Promise.all([this.nodeInformer.waitForSync(signal), this.serviceInformer.waitForSync(signal)]);
+      await Promise.all([this.nodeInformer.waitForSync(signal), this.services.informer.waitForSync(signal)]);
       this.watchPods();
       await this.podInformer.waitForSync(signal);
       await this.pods.endOrphans();
@@ -408,6 +425,8 @@ export class NodeAgent {
       this.probes.stop();
       this.reporter.stop();
       this.staticPods.stop();
+      this.objects.stop();
+      this.services.leave();
       await Promise.all([this.informers.stopped(), this.workers.stopped()]);
     }
   }

@@ -1,4 +1,4 @@
-import { createClient } from '@tinkernetes/client';
+import { createClient, createConnectionPool } from '@tinkernetes/client';
 import { linkSignals, type Run, type RunContext } from '@tinkernetes/component-base';
 import { mkdir } from 'node:fs/promises';
 import { ensureIdentity, rotateIdentity, type NodeIdentity } from './bootstrap/client-certificate';
@@ -14,6 +14,9 @@ import { onMachineShutdown } from './shutdown/shutdown-signal';
 const longestSleepMs = 12 * 3600_000;
 /** A new certificate is asked for after this share of the old one's lifetime. */
 const rotateAfter = 0.8;
+
+/** For requests, besides one a watch: each costs both sides some 50 kB, and there are thousands of light nodes. */
+const lightNodeConnections = 1;
 
 /** What the nodes of one process have in common. */
 interface Common {
@@ -114,7 +117,11 @@ async function runNode(
   { identity, shared, forwarder }: Common & { identity: NodeIdentity },
 ): Promise<void> {
   const { clock, logger, tracer, signal } = context;
-  const client = createClient(identity.config, { clock });
+  const connections = createConnectionPool(
+    identity.config,
+    options.nodes > 0 ? lightNodeConnections : undefined,
+  );
+  const client = createClient(identity.config, { clock, connections });
   forwarder.use(client);
   try {
     const runtime = await shared;
@@ -143,5 +150,6 @@ async function runNode(
     await forwarder.flush();
     await tracer.flush().catch((error: unknown) => logger.debug({ err: error }, 'spans not sent'));
     client.close();
+    connections.close();
   }
 }

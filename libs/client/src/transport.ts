@@ -41,9 +41,10 @@ export interface ConnectionPool {
   close(): void;
 }
 
-export function createConnectionPool(config: ClientConfig): ConnectionPool {
+/** `limit`: of connections for requests; each stream has one of its own. */
+export function createConnectionPool(config: ClientConfig, limit = maxConnections): ConnectionPool {
   const pool = { keepAlive: true, noDelay: true };
-  const requests = { ...pool, maxSockets: maxConnections, maxFreeSockets: maxConnections };
+  const requests = { ...pool, maxSockets: limit, maxFreeSockets: limit };
   if (new URL(config.server).protocol !== 'https:')
     return poolOf(new http.Agent(requests), new http.Agent(pool));
   const tls = { secureContext: secureContextOf(config), rejectUnauthorized: !config.insecureSkipTLSVerify };

@@ -18,6 +18,7 @@ import { PodCache } from '../runtime/pod-cache';
 import { nodeImages } from './images';
 import { describeMachine, type Machine } from './machine';
 import { RuntimeHealth } from './runtime-health';
+import { SharedWatches } from './shared-watches';
 import type { StepForwarder } from './step-forwarder';
 
 export interface RuntimeListener {
@@ -43,6 +44,7 @@ interface RuntimeFacts {
 export class SharedRuntime {
   readonly cache: PodCache;
   readonly health: RuntimeHealth;
+  readonly watches: SharedWatches;
   private readonly listeners = new Set<RuntimeListener>();
   private readonly byOwner = new Map<string, RuntimeListener>();
   private readonly pleg: PLEG;
@@ -62,6 +64,7 @@ export class SharedRuntime {
     const { clock, logger, signal } = context;
     const { runtime } = clients;
     this.cache = new PodCache(runtime, clock);
+    this.watches = new SharedWatches(context);
     this.health = new RuntimeHealth({
       runtime,
       clock,

@@ -8,15 +8,10 @@ import {
   type Secret,
 } from '@tinkernetes/api';
 import type { Client } from '@tinkernetes/client';
-import {
-  linkSignals,
-  withLinkedSignal,
-  type Clock,
-  type Logger,
-  type Random,
-} from '@tinkernetes/component-base';
-import { createSharedInformerFactory, type SharedInformer } from '@tinkernetes/informers';
+import { withLinkedSignal, type Clock } from '@tinkernetes/component-base';
+import type { SharedInformer } from '@tinkernetes/informers';
 import type { ObjectSource } from '../environment/environment';
+import type { SharedWatches } from '../node/shared-watches';
 import { allContainers, uidOf } from '../pods/pod-facts';
 
 /** The kubelet's own watch of an object lists in this time or something is wrong with the API server. */
@@ -24,9 +19,8 @@ const syncTimeoutMs = 30_000;
 
 export interface ObjectWatcherDeps {
   client: Client;
+  watches: SharedWatches;
   clock: Clock;
-  random: Random;
-  logger: Logger;
   signal: AbortSignal;
   /** A ConfigMap or Secret that this Pod refers to has changed. */
   onChange(podUID: string): void;
@@ -53,6 +47,12 @@ export class ObjectWatcher implements ObjectSource {
     const wanted = new Set(referencesOf(pod));
     for (const key of wanted) this.watch(key).users.add(uid);
     for (const [key, entry] of this.watched) if (!wanted.has(key)) this.release(key, entry.users, uid);
+  }
+
+  /** The node takes no part in any watch any more. */
+  stop(): void {
+    for (const { stop } of this.watched.values()) stop();
+    this.watched.clear();
   }
 
   unregister(uid: string): void {
@@ -106,23 +106,27 @@ export class ObjectWatcher implements ObjectSource {
     namespace: string,
     name: string,
   ): Watched<T> {
-    const controller = new AbortController();
-    const { signal } = linkSignals(this.deps.signal, controller.signal);
-    const factory = createSharedInformerFactory({ ...this.deps, signal });
-    const informer = factory.for(descriptor, { namespace, fieldSelector: `metadata.name=${name}` });
+    const { client, watches } = this.deps;
+    const { informer, leave } = watches.join(client, descriptor, {
+      namespace,
+      fieldSelector: `metadata.name=${name}`,
+    });
     const users = new Set<string>();
     const changed = () => {
       for (const uid of users) this.deps.onChange(uid);
     };
-    informer.addEventHandler({
+    const ignore = informer.addEventHandler({
       added: (_object, isInInitialList) => {
         if (!isInInitialList) changed();
       },
       updated: changed,
       deleted: changed,
     });
-    factory.start();
-    return { informer, users, stop: () => controller.abort(new Error('no Pod refers to it any more')) };
+    const stop = () => {
+      ignore();
+      leave();
+    };
+    return { informer, users, stop };
   }
 
   private release(key: string, users: Set<string>, uid: string): void {
