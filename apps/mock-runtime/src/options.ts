@@ -17,6 +17,22 @@ export const flags = {
   },
   'cni-conf-dir': { type: 'string', help: 'Network configuration lists (default ROOT/cni/net.d)' },
   'cni-bin-dir': { type: 'string', help: 'Executables of foreign CNI plugins (default ROOT/cni/bin)' },
+  'csi-listen': {
+    type: 'string',
+    default: '',
+    help: "Socket of the node's half of the CSI driver hostpath.csi.tinkernetes.dev, unix:///path; empty: no such driver",
+  },
+  'csi-state-dir': { type: 'string', default: '', help: "Where that driver's volumes are" },
+  'csi-registration-dir': {
+    type: 'string',
+    default: '',
+    help: "The kubelet's plugins_registry, where the driver makes itself known",
+  },
+  'csi-per-node': {
+    type: 'boolean',
+    default: false,
+    help: "The driver's volumes are on this node's own disk, which other nodes don't see",
+  },
   'generic-images': { type: 'boolean', default: false, help: 'Stand in for images that nobody defined' },
 } as const satisfies Record<string, FlagSpec>;
 
@@ -31,6 +47,14 @@ export interface MockRuntimeOptions {
   cniConfDir: string;
   cniBinDir: string;
   genericImages: boolean;
+  csi: CsiOptions | undefined;
+}
+
+export interface CsiOptions {
+  listen: string;
+  stateDir: string;
+  registrationDir: string;
+  perNode: boolean;
 }
 
 export function toOptions(values: FlagValues<typeof flags>): MockRuntimeOptions {
@@ -46,6 +70,17 @@ export function toOptions(values: FlagValues<typeof flags>): MockRuntimeOptions 
     cniConfDir: values['cni-conf-dir'] ?? `${rootDir}/cni/net.d`,
     cniBinDir: values['cni-bin-dir'] ?? `${rootDir}/cni/bin`,
     genericImages: values['generic-images'],
+    csi: csiOptions(values),
+  };
+}
+
+function csiOptions(values: FlagValues<typeof flags>): CsiOptions | undefined {
+  if (!values['csi-listen']) return undefined;
+  return {
+    listen: socket(values['csi-listen'], 'csi-listen'),
+    stateDir: required(values['csi-state-dir'], 'csi-state-dir'),
+    registrationDir: required(values['csi-registration-dir'], 'csi-registration-dir'),
+    perNode: values['csi-per-node'],
   };
 }
 

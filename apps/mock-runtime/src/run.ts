@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { FinishedStep, Run, StepTracer } from '@tinkernetes/component-base';
+import type { FinishedStep, Logger, Run, StepTracer } from '@tinkernetes/component-base';
 import { addImageService, addRuntimeService, createCriServer, listen } from '@tinkernetes/cri';
+import type { CsiServer } from '@tinkernetes/csi';
 import { PodNetwork } from './containers/pod-network';
 import { RuntimeState } from './containers/runtime-state';
 import { imageService } from './cri/image-service';
@@ -76,9 +77,11 @@ export const run: Run<MockRuntimeOptions> = async (options, context) => {
     'runtime serves',
   );
   context.ready({ overlayEndpoint: network.info().overlayEndpoint });
+  const storage = serveStorage(options, logger);
 
   if (!signal.aborted) await once(signal, 'abort');
   server.forceShutdown();
+  (await storage)?.close();
   vnet.forceShutdown();
   await streaming.stop();
   await state.stop();
@@ -86,6 +89,22 @@ export const run: Run<MockRuntimeOptions> = async (options, context) => {
   podNetwork.stop();
   network.stop();
 };
+
+/** The node's half of the CSI driver, once the runtime serves: no container waits for it at the start. */
+async function serveStorage(
+  { csi, nodeName }: MockRuntimeOptions,
+  logger: Logger,
+): Promise<CsiServer | undefined> {
+  if (!csi) return undefined;
+  const { listen: endpoint, stateDir, registrationDir, perNode } = csi;
+  try {
+    const { serveHostPathNode } = await import('@tinkernetes/csi');
+    return await serveHostPathNode({ endpoint, stateDir, registrationDir, perNode, nodeId: nodeName });
+  } catch (error) {
+    logger.error({ err: error, endpoint }, 'the CSI driver does not serve: its volumes can not be mounted');
+    return undefined;
+  }
+}
 
 /** Steps recorded since the last time, for the trailers of traced calls: the kubelet passes them on. */
 function collectSteps(tracer: StepTracer): () => Promise<readonly FinishedStep[]> {

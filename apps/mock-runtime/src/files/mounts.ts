@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { dirname, posix } from 'node:path';
 import { errorCode } from '../error-code';
 
@@ -26,7 +26,11 @@ export class Mounts {
 
   constructor(mounts: readonly Mount[]) {
     this.list = mounts
-      .map((m) => ({ ...m, containerPath: posix.normalize(m.containerPath).replace(/(.)\/$/, '$1') }))
+      .map((m) => ({
+        ...m,
+        hostPath: followed(m.hostPath),
+        containerPath: posix.normalize(m.containerPath).replace(/(.)\/$/, '$1'),
+      }))
       .sort((a, b) => b.containerPath.length - a.containerPath.length);
   }
 
@@ -56,6 +60,16 @@ export class Mounts {
         (m) => m.containerPath.startsWith(prefix) && !m.containerPath.slice(prefix.length).includes('/'),
       )
       .map((m) => m.containerPath.slice(prefix.length));
+  }
+}
+
+/** What is mounted is what a link points to when the container is made, as real runtimes do it. */
+function followed(hostPath: string): string {
+  try {
+    return realpathSync(hostPath);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    return hostPath;
   }
 }
 

@@ -124,11 +124,54 @@ export const dnsAccessManifests = (): Manifest[] => [
   ]),
 ];
 
-/**
- * Gives claims that name no class a directory of the node that their Pod runs on, as kind's `standard` does. The
- * provisioner is the controller manager's own.
- */
+const csiDriver = 'hostpath.csi.tinkernetes.dev';
+const csiController = 'hostpath-csi-controller';
+const readOnly = ['get', 'list', 'watch'];
+
+/** What the driver's controllers may do: the rights of external-provisioner, -attacher and -resizer. */
+export const storageAccessManifests = (): Manifest[] => [
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: csiController },
+    rules: [
+      {
+        apiGroups: [''],
+        resources: ['persistentvolumes'],
+        verbs: [...readOnly, 'create', 'delete', 'patch', 'update'],
+      },
+      { apiGroups: [''], resources: ['persistentvolumeclaims', 'nodes'], verbs: readOnly },
+      { apiGroups: [''], resources: ['persistentvolumeclaims/status'], verbs: ['patch', 'update'] },
+      {
+        apiGroups: ['storage.k8s.io'],
+        resources: ['storageclasses', 'csinodes', 'volumeattributesclasses'],
+        verbs: readOnly,
+      },
+      {
+        apiGroups: ['storage.k8s.io'],
+        resources: ['volumeattachments', 'volumeattachments/status'],
+        verbs: [...readOnly, 'patch', 'update'],
+      },
+      { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update'] },
+    ],
+  },
+  clusterRoleBinding(csiController, csiController, [
+    { kind: 'ServiceAccount', name: csiController, namespace: 'kube-system' },
+  ]),
+];
+
+/** The driver, and the class that claims get which name none: volumes that move with their Pods. */
 export const storageManifests = (): Manifest[] => [
+  {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'CSIDriver',
+    metadata: { name: csiDriver },
+    spec: {
+      attachRequired: true,
+      podInfoOnMount: true,
+      volumeLifecycleModes: ['Persistent', 'Ephemeral'],
+    },
+  },
   {
     apiVersion: 'storage.k8s.io/v1',
     kind: 'StorageClass',
@@ -136,9 +179,10 @@ export const storageManifests = (): Manifest[] => [
       name: 'standard',
       annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' },
     },
-    provisioner: 'hostpath.tinkernetes.dev',
+    provisioner: csiDriver,
     reclaimPolicy: 'Delete',
     volumeBindingMode: 'WaitForFirstConsumer',
+    allowVolumeExpansion: true,
   },
 ];
 
@@ -149,16 +193,21 @@ const plurals: Record<string, string> = {
   ClusterRole: 'clusterroles',
   ClusterRoleBinding: 'clusterrolebindings',
   StorageClass: 'storageclasses',
+  CSIDriver: 'csidrivers',
 };
 
-/** Where the manifest is written with server-side apply: applying twice changes nothing. */
-export function applyPath(manifest: Manifest): string {
+/** Where objects of the manifest's kind are. */
+export function collectionPath(manifest: Manifest): string {
   const { apiVersion, kind, metadata } = manifest;
   const plural = plurals[kind];
   if (!plural) throw new Error(`add-on of unknown kind ${kind}`);
   const prefix = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`;
   const scope = metadata.namespace ? `/namespaces/${metadata.namespace}` : '';
-  return `${prefix}${scope}/${plural}/${metadata.name}`;
+  return `${prefix}${scope}/${plural}`;
 }
+
+/** Where the manifest is written with server-side apply: applying twice changes nothing. */
+export const applyPath = (manifest: Manifest): string =>
+  `${collectionPath(manifest)}/${manifest.metadata.name}`;
 
 export type { Manifest };

@@ -8,8 +8,14 @@ import type { ClusterOptions } from '../options';
 import { ComponentFailedError } from '../launcher/process-launcher';
 import { Supervisor } from '../launcher/supervisor';
 import type { Launcher } from '../launcher/types';
-import { applyManifests } from './apply';
-import { dnsAccessManifests, dnsManifests, nodeBootstrapManifests, storageManifests } from './addons';
+import { applyManifests, installOnce } from './apply';
+import {
+  dnsAccessManifests,
+  dnsManifests,
+  nodeBootstrapManifests,
+  storageAccessManifests,
+  storageManifests,
+} from './addons';
 import { allSpecs, apiserverSpec, localSite, type ComponentSpec, type SpecContext } from './component-specs';
 import { openControlSocket } from './control-socket';
 import { adminClient, ensureCredentials, serverUrl } from './credentials';
@@ -129,10 +135,13 @@ export class Cluster {
         ? new UsageError(error.exit.reason, { cause: error })
         : error;
     });
-    await applyManifests(this.client, [
-      ...nodeBootstrapManifests(this.state.bootstrapToken),
-      ...dnsAccessManifests(),
-      ...storageManifests(),
+    await Promise.all([
+      applyManifests(this.client, [
+        ...nodeBootstrapManifests(this.state.bootstrapToken),
+        ...dnsAccessManifests(),
+        ...storageAccessManifests(),
+      ]),
+      installOnce(this.client, 'tinkernetes-storage', storageManifests()),
     ]);
     deps.report(`Starting ${specs.length} more components …`);
     const { without, nodes } = this.options;

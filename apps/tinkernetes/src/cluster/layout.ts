@@ -42,5 +42,11 @@ export class ClusterLayout {
   }
 
   readonly criSocket = (node: string): string => join(this.runDir, `${node}-cri.sock`);
+  readonly csiSocket = (node: string): string => join(this.runDir, `${node}-csi.sock`);
+  /** Volumes of the CSI driver: one disk for all nodes, which volumes move between. */
+  get volumesDir(): string {
+    return join(this.dataDir, 'volumes');
+  }
+
   readonly vnetSocket = (node: string): string => join(this.runDir, `${node}-vnet.sock`);
 }

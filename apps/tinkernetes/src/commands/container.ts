@@ -5,9 +5,10 @@ import {
   dnsAccessManifests,
   dnsManifests,
   nodeBootstrapManifests,
+  storageAccessManifests,
   storageManifests,
 } from '../cluster/addons';
-import { applyManifests } from '../cluster/apply';
+import { applyManifests, installOnce } from '../cluster/apply';
 import {
   apiserverSpec,
   clusterDnsSpec,
@@ -138,8 +139,9 @@ function publish(
         await applyManifests(client, [
           ...nodeBootstrapManifests(state.bootstrapToken),
           ...dnsAccessManifests(),
-          ...storageManifests(),
+          ...storageAccessManifests(),
         ]);
+      await installOnce(client, 'tinkernetes-storage', storageManifests());
     }
     if (spec.app === 'cluster-dns')
       await applyManifests(client, dnsManifests({ address, port: Number(info.port) }));

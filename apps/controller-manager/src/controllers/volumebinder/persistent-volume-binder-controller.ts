@@ -180,14 +180,12 @@ class VolumeBinder implements Reconciler {
       }
       return;
     }
-    if (claim.metadata.annotations?.[provisionerAnnotation] !== provisioner) {
+    const { metadata } = claim;
+    if (metadata.annotations?.[provisionerAnnotation] !== provisioner) {
+      const annotations = { ...metadata.annotations, [provisionerAnnotation]: provisioner };
       await client
         .for(PersistentVolumeClaims)
-        .patch(
-          claim.metadata.name,
-          { metadata: { annotations: { [provisionerAnnotation]: provisioner } } },
-          { type: 'merge', namespace: claim.metadata.namespace },
-        );
+        .update({ ...claim, metadata: { ...metadata, annotations } }, { namespace: metadata.namespace });
     }
     this.say(
       claim,
