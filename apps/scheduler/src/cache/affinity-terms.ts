@@ -1,4 +1,4 @@
-import type { Pod, PodAffinityTerm } from '@tinkernetes/api';
+import type { Affinity, PodAffinityTerm } from '@tinkernetes/api';
 import { selectorOf, type Selector } from '@tinkernetes/apimachinery';
 
 /** A Pod (anti-)affinity term, ready to be matched. */
@@ -21,10 +21,11 @@ export interface AffinityTerms {
 
 const none: AffinityTerms = { required: [], requiredAnti: [], preferred: [], preferredAnti: [] };
 
-export function parseAffinityTerms(pod: Pod): AffinityTerms {
-  const { podAffinity, podAntiAffinity } = pod.spec?.affinity ?? {};
+/** `namespace`: of the Pod whose terms they are. */
+export function parseAffinityTerms(affinity: Affinity | undefined, namespace: string): AffinityTerms {
+  const { podAffinity, podAntiAffinity } = affinity ?? {};
   if (!podAffinity && !podAntiAffinity) return none;
-  const parse = (term: PodAffinityTerm) => parseTerm(term, pod);
+  const parse = (term: PodAffinityTerm) => parseTerm(term, namespace);
   const parseWeighted = ({
     weight,
     podAffinityTerm,
@@ -46,9 +47,9 @@ export function parseAffinityTerms(pod: Pod): AffinityTerms {
 }
 
 /** Without namespaces and namespaceSelector a term speaks of its Pod's own namespace. */
-function parseTerm(term: PodAffinityTerm, pod: Pod): AffinityTerm {
+function parseTerm(term: PodAffinityTerm, namespace: string): AffinityTerm {
   const namespaces = new Set(term.namespaces ?? []);
-  if (namespaces.size === 0 && !term.namespaceSelector) namespaces.add(pod.metadata.namespace ?? '');
+  if (namespaces.size === 0 && !term.namespaceSelector) namespaces.add(namespace);
   return {
     // matchLabelKeys were merged into the selector when the Pod was created.
     selector: selectorOf(term.labelSelector),
@@ -58,14 +59,19 @@ function parseTerm(term: PodAffinityTerm, pod: Pod): AffinityTerm {
   };
 }
 
+/** Of a Pod, or of all Pods of a kind. */
+export interface TermTarget {
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 /** `namespaceLabels` gives the labels of a namespace, for terms that select namespaces by label. */
 export function termMatches(
   term: AffinityTerm,
-  pod: Pod,
+  { namespace, labels }: TermTarget,
   namespaceLabels: (namespace: string) => Readonly<Record<string, string>>,
 ): boolean {
-  const namespace = pod.metadata.namespace ?? '';
   const inNamespace =
     term.namespaces.has(namespace) || (term.namespaceSelector?.matches(namespaceLabels(namespace)) ?? false);
-  return inNamespace && term.selector.matches(pod.metadata.labels ?? {});
+  return inNamespace && term.selector.matches(labels);
 }

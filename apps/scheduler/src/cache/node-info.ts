@@ -6,9 +6,6 @@ import { Resources } from './resources';
 /** A node and the Pods on it, with sums. A node in a snapshot is never changed: the cache copies before it writes. */
 export class NodeInfo {
   pods: PodInfo[] = [];
-  /** Subset with any Pod affinity or anti-affinity. */
-  podsWithAffinity: PodInfo[] = [];
-  podsWithRequiredAntiAffinity: PodInfo[] = [];
   requested = new Resources();
   nonZeroRequested = new Resources();
   allocatable = new Resources();
@@ -45,15 +42,6 @@ export class NodeInfo {
 
   addPod(info: PodInfo): void {
     this.pods.push(info);
-    const { affinity } = info;
-    const hasTerms = [
-      affinity.required,
-      affinity.requiredAnti,
-      affinity.preferred,
-      affinity.preferredAnti,
-    ].some((terms) => terms.length > 0);
-    if (hasTerms) this.podsWithAffinity.push(info);
-    if (affinity.requiredAnti.length > 0) this.podsWithRequiredAntiAffinity.push(info);
     if (info.hostPorts.length > 0) this.hostPorts.push(...info.hostPorts);
     this.requested.add(info.requests);
     this.nonZeroRequested.add(info.nonZeroRequests);
@@ -63,10 +51,7 @@ export class NodeInfo {
   removePod(uid: string): boolean {
     const info = this.pods.find(({ pod }) => uidOf(pod) === uid);
     if (!info) return false;
-    const without = (list: PodInfo[]) => list.filter((other) => other !== info);
-    this.pods = without(this.pods);
-    this.podsWithAffinity = without(this.podsWithAffinity);
-    this.podsWithRequiredAntiAffinity = without(this.podsWithRequiredAntiAffinity);
+    this.pods = this.pods.filter((other) => other !== info);
     if (info.hostPorts.length > 0) this.hostPorts = this.pods.flatMap(({ hostPorts }) => hostPorts);
     this.requested.add(info.requests, -1);
     this.nonZeroRequested.add(info.nonZeroRequests, -1);
@@ -77,8 +62,6 @@ export class NodeInfo {
     const copy = Object.create(NodeInfo.prototype) as NodeInfo;
     return Object.assign(copy, this, {
       pods: [...this.pods],
-      podsWithAffinity: [...this.podsWithAffinity],
-      podsWithRequiredAntiAffinity: [...this.podsWithRequiredAntiAffinity],
       hostPorts: [...this.hostPorts],
       requested: this.requested.clone(),
       nonZeroRequested: this.nonZeroRequested.clone(),

@@ -1,7 +1,7 @@
 import type { Container, Pod } from '@tinkernetes/api';
-import { podRequests } from '@tinkernetes/apimachinery';
-import { parseAffinityTerms, type AffinityTerms } from './affinity-terms';
-import { nonZeroRequests, Resources } from './resources';
+import type { AffinityTerms } from './affinity-terms';
+import { kindOf, type PodKind } from './pod-kind';
+import { requestsOf, type Resources } from './resources';
 
 export interface HostPort {
   readonly ip: string;
@@ -15,6 +15,7 @@ export interface PodInfo {
   readonly requests: Resources;
   readonly nonZeroRequests: Resources;
   readonly hostPorts: readonly HostPort[];
+  readonly kind: PodKind;
   readonly affinity: AffinityTerms;
   readonly priority: number;
 }
@@ -25,23 +26,28 @@ const known = new WeakMap<Pod, PodInfo>();
 export function podInfoOf(pod: Pod): PodInfo {
   const cached = known.get(pod);
   if (cached) return cached;
+  const kind = kindOf(pod);
   const info: PodInfo = {
     pod,
-    requests: Resources.of(podRequests(pod)),
-    nonZeroRequests: nonZeroRequests(pod),
+    ...requestsOf(pod),
     hostPorts: hostPortsOf(pod),
-    affinity: parseAffinityTerms(pod),
+    kind,
+    affinity: kind.affinity,
     priority: pod.spec?.priority ?? 0,
   };
   known.set(pod, info);
   return info;
 }
 
-function hostPortsOf(pod: Pod): HostPort[] {
+const noPorts: readonly HostPort[] = [];
+
+function hostPortsOf(pod: Pod): readonly HostPort[] {
   const sidecars = (pod.spec?.initContainers ?? []).filter(
     (container) => container.restartPolicy === 'Always',
   );
   const containers: Container[] = [...sidecars, ...(pod.spec?.containers ?? [])];
+  const hasAny = containers.some(({ ports }) => ports?.some(({ hostPort }) => hostPort));
+  if (!hasAny) return noPorts;
   return containers.flatMap(({ ports = [] }) =>
     ports.flatMap(({ hostPort, hostIP, protocol }) =>
       hostPort ? [{ ip: hostIP || anyAddress, protocol: protocol ?? 'TCP', port: hostPort }] : [],

@@ -1,4 +1,5 @@
 import type { Pod } from '@tinkernetes/api';
+import { LruMap } from '@tinkernetes/component-base';
 import { podRequests, type Quantity, type ResourceQuantities } from '@tinkernetes/apimachinery';
 
 /** Amounts as plain numbers: CPU in thousandths, the rest in its own unit. */
@@ -74,8 +75,30 @@ const amountOf = (name: string, quantity: Quantity): number =>
 const defaultMilliCpu = '100m';
 const defaultMemory = String(200 * 1024 * 1024);
 
+export interface PodRequests {
+  readonly requests: Resources;
+  readonly nonZeroRequests: Resources;
+}
+
+/** By what they are computed from: Pods of one template share them. Not to be changed. */
+const computed = new LruMap<string, PodRequests>(2000);
+
+export function requestsOf(pod: Pod): PodRequests {
+  const { containers, initContainers, overhead, resources } = pod.spec ?? {};
+  const key = JSON.stringify([
+    containers?.map((container) => container.resources),
+    initContainers?.map((container) => [container.resources, container.restartPolicy]),
+    overhead,
+    resources,
+  ]);
+  return computed.getOrCreate(key, () => ({
+    requests: Resources.of(podRequests(pod)),
+    nonZeroRequests: nonZeroRequests(pod),
+  }));
+}
+
 /** Requests of a Pod where each container asks for at least a little. */
-export function nonZeroRequests(pod: Pod): Resources {
+function nonZeroRequests(pod: Pod): Resources {
   const { spec } = pod;
   if (!spec) return new Resources();
   const withDefaults = <T extends { resources?: { requests?: Record<string, string | number> } }>(

@@ -2,6 +2,8 @@ import type { Node, Pod } from '@tinkernetes/api';
 import { NodeInfo } from './node-info';
 import { orderByZone } from './node-order';
 import { podInfoOf, uidOf } from './pod-info';
+import { PodIndex } from './pod-index';
+import type { PodKind } from './pod-kind';
 import type { Snapshot } from './snapshot';
 
 interface CachedPod {
@@ -24,7 +26,8 @@ export class SchedulerCache {
   /** Nodes changed since the last snapshot. */
   private readonly changed = new Set<string>();
   private orderIsCurrent = false;
-  private readonly latest = new SnapshotOfCache(this.imageNodes);
+  private readonly index = new PodIndex();
+  private readonly latest = new SnapshotOfCache(this.imageNodes, this.index);
 
   get nodeCount(): number {
     return this.nodes.size;
@@ -64,8 +67,10 @@ export class SchedulerCache {
     if (!cached) return;
     this.pods.delete(uidOf(pod));
     const name = cached.pod.spec?.nodeName ?? '';
-    if (this.nodes.has(name)) this.writable(name)?.removePod(uidOf(pod));
-    else this.orphans.get(name)?.delete(uidOf(pod));
+    if (this.nodes.has(name)) {
+      this.writable(name)?.removePod(uidOf(pod));
+      this.index.removePod(podInfoOf(cached.pod).kind, name);
+    } else this.orphans.get(name)?.delete(uidOf(pod));
   }
 
   putNode(node: Node): void {
@@ -76,11 +81,16 @@ export class SchedulerCache {
       this.countImages(known, -1);
       known.setNode(node);
       this.countImages(known, 1);
+      this.index.putNode(name, known.labels, kindsOn(known));
       return;
     }
     const info = new NodeInfo(node);
     info.generation = ++this.generation;
-    for (const pod of this.orphans.get(name)?.values() ?? []) info.addPod(podInfoOf(pod));
+    this.index.putNode(name, info.labels, []);
+    for (const pod of this.orphans.get(name)?.values() ?? []) {
+      info.addPod(podInfoOf(pod));
+      this.index.addPod(podInfoOf(pod).kind, name);
+    }
     this.orphans.delete(name);
     this.countImages(info, 1);
     this.nodes.set(name, info);
@@ -92,6 +102,8 @@ export class SchedulerCache {
     this.nodes.delete(name);
     this.orderIsCurrent = false;
     this.countImages(info, -1);
+    for (const kind of kindsOn(info)) this.index.removePod(kind, name);
+    this.index.removeNode(name);
     if (info.pods.length > 0) this.orphans.set(name, new Map(info.pods.map(({ pod }) => [uidOf(pod), pod])));
   }
 
@@ -124,6 +136,7 @@ export class SchedulerCache {
     const node = this.writable(name);
     if (node) {
       node.addPod(podInfoOf(pod));
+      this.index.addPod(podInfoOf(pod).kind, name);
       return;
     }
     const orphans = this.orphans.get(name) ?? new Map<string, Pod>();
@@ -151,25 +164,18 @@ export class SchedulerCache {
   }
 }
 
+const kindsOn = ({ pods }: NodeInfo): PodKind[] => pods.map(({ kind }) => kind);
+
 /** One object for all cycles: between two of them only the nodes that changed are exchanged. */
 class SnapshotOfCache implements Snapshot {
   nodes: NodeInfo[] = [];
   generation = 0;
   private positions = new Map<string, number>();
-  private affinity: NodeInfo[] | undefined;
-  private requiredAntiAffinity: NodeInfo[] | undefined;
 
-  constructor(private readonly images: ReadonlyMap<string, number>) {}
-
-  get withAffinity(): readonly NodeInfo[] {
-    return (this.affinity ??= this.nodes.filter((node) => node.podsWithAffinity.length > 0));
-  }
-
-  get withRequiredAntiAffinity(): readonly NodeInfo[] {
-    return (this.requiredAntiAffinity ??= this.nodes.filter(
-      (node) => node.podsWithRequiredAntiAffinity.length > 0,
-    ));
-  }
+  constructor(
+    private readonly images: ReadonlyMap<string, number>,
+    readonly index: PodIndex,
+  ) {}
 
   get(name: string): NodeInfo | undefined {
     const position = this.positions.get(name);
@@ -183,17 +189,13 @@ class SnapshotOfCache implements Snapshot {
   rebuild(order: readonly string[], nodes: ReadonlyMap<string, NodeInfo>): void {
     this.nodes = order.flatMap((name) => nodes.get(name) ?? []);
     this.positions = new Map(this.nodes.map((node, i) => [node.name, i]));
-    this.affinity = this.requiredAntiAffinity = undefined;
   }
 
   refresh(changed: Iterable<string>, nodes: ReadonlyMap<string, NodeInfo>): void {
     for (const name of changed) {
       const position = this.positions.get(name);
-      const [before, after] = [this.get(name), nodes.get(name)];
-      if (position === undefined || !before || !after) continue;
-      this.nodes[position] = after;
-      if (before.podsWithAffinity.length > 0 || after.podsWithAffinity.length > 0)
-        this.affinity = this.requiredAntiAffinity = undefined;
+      const node = nodes.get(name);
+      if (position !== undefined && node) this.nodes[position] = node;
     }
   }
 }

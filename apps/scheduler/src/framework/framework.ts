@@ -111,8 +111,10 @@ export class Framework {
   }
 
   filter(state: CycleState, pod: Pod, node: NodeInfo): Status | undefined {
-    for (const { plugin } of this.plugins.filter) {
-      if (state.skipFilter.has(plugin.name)) continue;
+    state.filters ??= this.plugins.filter.flatMap(({ plugin }) =>
+      state.skipFilter.has(plugin.name) ? [] : [plugin],
+    );
+    for (const plugin of state.filters) {
       const status = plugin.filter?.(state, pod, node);
       if (status) return { ...status, plugin: plugin.name };
     }
@@ -124,10 +126,12 @@ export class Framework {
    * not rely on Pods that have not come yet.
    */
   filterWithNominatedPods(state: CycleState, pod: Pod, node: NodeInfo): Status | undefined {
+    const nominated = this.handle.nominator.nominatedPods(node.name);
+    if (nominated.length === 0) return this.filter(state, pod, node);
     const { priority } = podInfoOf(pod);
-    const expected = this.handle.nominator
-      .nominatedPods(node.name)
-      .filter((other) => other.priority >= priority && uidOf(other.pod) !== uidOf(pod));
+    const expected = nominated.filter(
+      (other) => other.priority >= priority && uidOf(other.pod) !== uidOf(pod),
+    );
     if (expected.length > 0) {
       const withThem = node.clone();
       const stateWithThem = state.clone();

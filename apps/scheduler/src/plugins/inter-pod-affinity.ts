@@ -2,6 +2,7 @@ import { Namespaces, type Pod } from '@tinkernetes/api';
 import { termMatches, type AffinityTerm } from '../cache/affinity-terms';
 import type { NodeInfo } from '../cache/node-info';
 import { podInfoOf, type PodInfo } from '../cache/pod-info';
+import type { PodKind } from '../cache/pod-kind';
 import type { Snapshot } from '../cache/snapshot';
 import type { ClusterEvent } from '../framework/cluster-event';
 import type { StateData } from '../framework/cycle-state';
@@ -54,12 +55,12 @@ export const interPodAffinity: PluginFactory = {
     const { hardPodAffinityWeight = 1, ignorePreferredTermsOfExistingPods = false } = args as Args;
     const mayHelp = (pod: Pod, { before, after }: ClusterEvent) => {
       const { required, requiredAnti } = podInfoOf(pod).affinity;
-      const changed = [before, after].filter((other): other is Pod => other !== undefined);
+      const changed = [before, after].flatMap((other) => (other ? [podInfoOf(other as Pod).kind] : []));
       return changed.some(
         (other) =>
           required.every((term) => termMatches(term, other, labelsOf)) ||
           requiredAnti.some((term) => termMatches(term, other, labelsOf)) ||
-          podInfoOf(other).affinity.requiredAnti.some((term) => termMatches(term, pod, labelsOf)),
+          other.affinity.requiredAnti.some((term) => termMatches(term, podInfoOf(pod).kind, labelsOf)),
       );
     };
     return {
@@ -95,7 +96,7 @@ export const interPodAffinity: PluginFactory = {
           )
         )
           return unschedulable("node(s) didn't match pod anti-affinity rules");
-        if (Object.entries(node.labels).some(([key, value]) => counts.forbidding.get(key, value) > 0))
+        if (counts.forbidding.isOn(node.labels))
           return unschedulable("node(s) didn't satisfy existing pods anti-affinity rules");
         return undefined;
       },
@@ -103,20 +104,19 @@ export const interPodAffinity: PluginFactory = {
         const { preferred, preferredAnti } = podInfoOf(pod).affinity;
         const hasOwn = preferred.length > 0 || preferredAnti.length > 0;
         if (ignorePreferredTermsOfExistingPods && !hasOwn) return skip;
-        const snapshot = handle.snapshot();
+        const { index } = handle.snapshot();
         const scoreState = new ScoreState();
-        for (const node of hasOwn ? snapshot.nodes : snapshot.withAffinity) {
-          for (const other of hasOwn ? node.pods : node.podsWithAffinity)
-            addPreferences(scoreState.scores, { pod, other, node, labelsOf, hardPodAffinityWeight });
+        for (const other of index.kinds) {
+          const own = podInfoOf(pod).kind;
+          for (const [key, weight] of preferences(own, other, { labelsOf, hardPodAffinityWeight }))
+            scoreState.scores.addAll(key, index.countsOf(other, key), weight);
         }
         if (scoreState.scores.isEmpty) return skip;
         state.write(scoreKey, scoreState);
         return undefined;
       },
       score(state, _pod, node) {
-        const scores = state.read<ScoreState>(scoreKey)?.scores;
-        if (!scores) return 0;
-        return Object.entries(node.labels).reduce((sum, [key, value]) => sum + scores.get(key, value), 0);
+        return state.read<ScoreState>(scoreKey)?.scores.sumOn(node.labels) ?? 0;
       },
       normalizeScore: (_state, _pod, scores) => stretch(scores),
     };
@@ -128,15 +128,29 @@ function namespaceLabels({ informers }: Handle): NamespaceLabels {
   return (namespace) => lister.get(namespace)?.metadata.labels ?? {};
 }
 
-function filterStateOf(pod: Pod, snapshot: Snapshot, labelsOf: NamespaceLabels): FilterState {
+function filterStateOf(pod: Pod, { index }: Snapshot, labelsOf: NamespaceLabels): FilterState {
   const state = new FilterState(new TopologyCounts(), new TopologyCounts(), new TopologyCounts());
-  const { required, requiredAnti } = podInfoOf(pod).affinity;
-  const needsAll = required.length > 0 || requiredAnti.length > 0;
-  for (const node of needsAll ? snapshot.nodes : snapshot.withRequiredAntiAffinity) {
-    for (const other of needsAll ? node.pods : node.podsWithRequiredAntiAffinity)
-      count(state, { pod, other, node, by: 1, labelsOf });
-  }
+  const own = podInfoOf(pod).kind;
+  for (const other of index.kinds)
+    relate(own, other, labelsOf, (counts, key) => state[counts].addAll(key, index.countsOf(other, key)));
   return state;
+}
+
+type Relation = 'forbidding' | 'wanted' | 'unwanted';
+
+/** Tells, for each term that links a Pod with others of a kind, in which topology it does. */
+function relate(
+  own: PodKind,
+  other: PodKind,
+  labelsOf: NamespaceLabels,
+  tell: (relation: Relation, topologyKey: string) => void,
+): void {
+  const { required, requiredAnti } = own.affinity;
+  for (const term of other.affinity.requiredAnti)
+    if (termMatches(term, own, labelsOf)) tell('forbidding', term.topologyKey);
+  if (required.length > 0 && required.every((term) => termMatches(term, other, labelsOf)))
+    for (const { topologyKey } of required) tell('wanted', topologyKey);
+  for (const term of requiredAnti) if (termMatches(term, other, labelsOf)) tell('unwanted', term.topologyKey);
 }
 
 interface Counting {
@@ -149,18 +163,9 @@ interface Counting {
 
 /** Counts another Pod on a node in, or out again. */
 function count(state: FilterState, { pod, other, node, by, labelsOf }: Counting): void {
-  const { required, requiredAnti } = podInfoOf(pod).affinity;
-  for (const term of other.affinity.requiredAnti) {
-    if (termMatches(term, pod, labelsOf))
-      state.forbidding.add(term.topologyKey, node.labels[term.topologyKey], by);
-  }
-  if (required.length > 0 && required.every((term) => termMatches(term, other.pod, labelsOf))) {
-    for (const { topologyKey } of required) state.wanted.add(topologyKey, node.labels[topologyKey], by);
-  }
-  for (const term of requiredAnti) {
-    if (termMatches(term, other.pod, labelsOf))
-      state.unwanted.add(term.topologyKey, node.labels[term.topologyKey], by);
-  }
+  relate(podInfoOf(pod).kind, other.kind, labelsOf, (counts, key) =>
+    state[counts].add(key, node.labels[key], by),
+  );
 }
 
 const has = (counts: TopologyCounts, key: string, { labels }: NodeInfo): boolean => {
@@ -178,38 +183,37 @@ function satisfiesAffinity(
   if (required.some(({ topologyKey }) => node.labels[topologyKey] === undefined)) return false;
   if (required.every(({ topologyKey }) => has(wanted, topologyKey, node))) return true;
   // The first Pod of a group that wants to be together has nobody to join yet.
-  return wanted.isEmpty && required.every((term) => termMatches(term, pod, labelsOf));
+  return wanted.isEmpty && required.every((term) => termMatches(term, podInfoOf(pod).kind, labelsOf));
 }
 
-interface Preferring {
-  pod: Pod;
-  other: PodInfo;
-  node: NodeInfo;
-  labelsOf: NamespaceLabels;
-  hardPodAffinityWeight: number;
-}
-
-/** What the two Pods prefer about each other, credited to the other's topologies. */
-function addPreferences(
-  scores: TopologyCounts,
-  { pod, other, node, labelsOf, hardPodAffinityWeight }: Preferring,
-): void {
-  const own = podInfoOf(pod).affinity;
-  const credit = (term: AffinityTerm, target: Pod, weight: number) => {
+/** What a Pod and others of a kind prefer about each other: weights by topology key. */
+function preferences(
+  own: PodKind,
+  other: PodKind,
+  { labelsOf, hardPodAffinityWeight }: { labelsOf: NamespaceLabels; hardPodAffinityWeight: number },
+): Map<string, number> {
+  const weights = new Map<string, number>();
+  const credit = (term: AffinityTerm, target: PodKind, weight: number) => {
     if (termMatches(term, target, labelsOf))
-      scores.add(term.topologyKey, node.labels[term.topologyKey], weight);
+      weights.set(term.topologyKey, (weights.get(term.topologyKey) ?? 0) + weight);
   };
-  for (const term of own.preferred) credit(term, other.pod, term.weight);
-  for (const term of own.preferredAnti) credit(term, other.pod, -term.weight);
-  for (const term of other.affinity.required) credit(term, pod, hardPodAffinityWeight);
-  for (const term of other.affinity.preferred) credit(term, pod, term.weight);
-  for (const term of other.affinity.preferredAnti) credit(term, pod, -term.weight);
+  for (const term of own.affinity.preferred) credit(term, other, term.weight);
+  for (const term of own.affinity.preferredAnti) credit(term, other, -term.weight);
+  for (const term of other.affinity.required) credit(term, own, hardPodAffinityWeight);
+  for (const term of other.affinity.preferred) credit(term, own, term.weight);
+  for (const term of other.affinity.preferredAnti) credit(term, own, -term.weight);
+  return weights;
 }
 
 /** From the lowest to the highest, to 0…100. */
 function stretch(scores: NodeScore[]): void {
-  const lowest = Math.min(...scores.map(({ score }) => score));
-  const span = Math.max(...scores.map(({ score }) => score)) - lowest;
+  let lowest = Infinity;
+  let highest = -Infinity;
+  for (const { score } of scores) {
+    lowest = Math.min(lowest, score);
+    highest = Math.max(highest, score);
+  }
+  const span = highest - lowest;
   for (const entry of scores)
     entry.score = span > 0 ? Math.trunc((maxNodeScore * (entry.score - lowest)) / span) : 0;
 }

@@ -5,7 +5,7 @@ import {
   requiredNodeAffinityMatches,
 } from '@tinkernetes/apimachinery';
 import { nodeOf, type ClusterEvent } from '../framework/cluster-event';
-import { unresolvable } from '../framework/status';
+import { skip, unresolvable } from '../framework/status';
 import type { PluginFactory } from '../framework/types';
 import { normalizeScores } from './normalize-scores';
 
@@ -45,6 +45,10 @@ export const nodeAffinity: PluginFactory = {
       name,
       events: [{ resource: 'Node', actions: ['Add', 'UpdateNodeLabel'], hint: fitsNow }],
       preFilter(_state, pod) {
+        const { nodeSelector, affinity } = pod.spec ?? {};
+        const asksForNone =
+          !nodeSelector && !affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+        if (asksForNone && !enforced) return { status: skip };
         const nodes = namedNodes(pod);
         if (!nodes) return undefined;
         return nodes.size > 0 ? { nodes } : { status: unresolvable('pod affinity terms conflict') };
@@ -56,7 +60,7 @@ export const nodeAffinity: PluginFactory = {
       preScore: (_state, pod) =>
         pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution?.length
           ? undefined
-          : { code: 'Skip', reasons: [] },
+          : skip,
       score(_state, pod, { node }) {
         const terms = pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
         return terms.reduce(

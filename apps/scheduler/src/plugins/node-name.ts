@@ -1,4 +1,4 @@
-import { unresolvable } from '../framework/status';
+import { skip, unresolvable } from '../framework/status';
 import type { PluginFactory } from '../framework/types';
 
 const name = 'NodeName';
@@ -9,6 +9,7 @@ export const nodeName: PluginFactory = {
   create: () => ({
     name,
     events: [{ resource: 'Node', actions: ['Add'] }],
+    preFilter: (_state, pod) => (pod.spec?.nodeName ? undefined : { status: skip }),
     filter(_state, pod, node) {
       const wanted = pod.spec?.nodeName;
       if (!wanted || wanted === node.name) return undefined;

@@ -33,6 +33,7 @@ export const nodeResourcesFit: PluginFactory = {
       ],
       filter(_state, pod, node) {
         const { requests } = podInfoOf(pod);
+        if (fits(requests, node)) return undefined;
         const missing = insufficientResources(requests, node, isIgnored);
         if (missing.length === 0) return undefined;
         const reasons = missing.map(({ reason }) => reason);
@@ -41,6 +42,18 @@ export const nodeResourcesFit: PluginFactory = {
       score: (_state, pod, node) => score(pod, node),
     };
   },
+};
+
+/** The usual case, found out without making anything. */
+const fits = ({ milliCpu, memory, ephemeralStorage, scalars }: Resources, node: NodeInfo): boolean => {
+  const { allocatable, requested } = node;
+  return (
+    node.pods.length < allocatable.pods &&
+    scalars.size === 0 &&
+    (milliCpu === 0 || milliCpu <= allocatable.milliCpu - requested.milliCpu) &&
+    (memory === 0 || memory <= allocatable.memory - requested.memory) &&
+    (ephemeralStorage === 0 || ephemeralStorage <= allocatable.ephemeralStorage - requested.ephemeralStorage)
+  );
 };
 
 interface Insufficient {
@@ -75,12 +88,12 @@ function emptyNodeFits(pod: Pod, event: ClusterEvent): boolean {
   if (!node) return true;
   const allocatable = Resources.of(quantitiesOf(node.status?.allocatable));
   const { requests } = podInfoOf(pod);
-  const fits = (resource: string, asked: number) => asked <= allocatable.get(resource);
+  const hasRoom = (resource: string, asked: number) => asked <= allocatable.get(resource);
   return (
     allocatable.pods > 0 &&
-    fits('cpu', requests.milliCpu) &&
-    fits('memory', requests.memory) &&
-    fits('ephemeral-storage', requests.ephemeralStorage) &&
-    [...requests.scalars].every(([resource, asked]) => fits(resource, asked))
+    hasRoom('cpu', requests.milliCpu) &&
+    hasRoom('memory', requests.memory) &&
+    hasRoom('ephemeral-storage', requests.ephemeralStorage) &&
+    [...requests.scalars].every(([resource, asked]) => hasRoom(resource, asked))
   );
 }

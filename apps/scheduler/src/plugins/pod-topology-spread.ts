@@ -1,6 +1,6 @@
 import type { Pod, TopologySpreadConstraint } from '@tinkernetes/api';
 import type { NodeInfo } from '../cache/node-info';
-import type { PodInfo } from '../cache/pod-info';
+import { podInfoOf, type PodInfo } from '../cache/pod-info';
 import type { Snapshot } from '../cache/snapshot';
 import type { StateData } from '../framework/cycle-state';
 import { skip, unresolvable, unschedulable } from '../framework/status';
@@ -8,8 +8,10 @@ import { type Handle, type PluginFactory } from '../framework/types';
 import { createDefaultSelector, systemDefaultConstraints } from './default-spread';
 import {
   constraintsOf,
+  countEverywhere,
   countPods,
   hasAllKeys,
+  includesAllNodes,
   isCounted,
   isIncluded,
   parseConstraint,
@@ -24,9 +26,12 @@ const reason = "node(s) didn't match pod topology spread constraints";
 
 /** Matching Pods by domain, for each constraint. */
 class FilterState implements StateData {
+  /** The fewest of each constraint, while counts don't change. */
+  private readonly minimums: (number | undefined)[] = [];
+
   constructor(
     readonly constraints: readonly SpreadConstraint[],
-    readonly counts: readonly Map<string, number>[],
+    private readonly counts: readonly Map<string, number>[],
   ) {}
 
   clone(): FilterState {
@@ -36,11 +41,26 @@ class FilterState implements StateData {
     );
   }
 
+  count(index: number, domain: string): number {
+    return this.counts[index]?.get(domain) ?? 0;
+  }
+
+  add(index: number, domain: string, by: number): void {
+    this.counts[index]?.set(domain, this.count(index, domain) + by);
+    this.minimums[index] = undefined;
+  }
+
   /** Of the domain with the fewest; 0 while there are fewer domains than asked for. */
   fewest(index: number): number {
+    return (this.minimums[index] ??= this.computeFewest(index));
+  }
+
+  private computeFewest(index: number): number {
     const domains = this.counts[index] ?? new Map<string, number>();
     if (domains.size < (this.constraints[index]?.minDomains ?? 1)) return 0;
-    return Math.min(...domains.values());
+    let fewest = Infinity;
+    for (const count of domains.values()) fewest = Math.min(fewest, count);
+    return fewest;
   }
 }
 
@@ -57,7 +77,7 @@ export const podTopologySpread: PluginFactory = {
     const hard = (pod: Pod) => constraintsFor(pod, 'DoNotSchedule', defaults);
     const changesCount = (pod: Pod, others: readonly (Pod | undefined)[]) =>
       hard(pod).some((constraint) =>
-        others.some((other) => other && isCounted(constraint, other, pod.metadata.namespace)),
+        others.some((other) => other && isCounted(constraint, podInfoOf(other).kind, namespaceOf(pod))),
       );
     return {
       name,
@@ -88,8 +108,11 @@ export const podTopologySpread: PluginFactory = {
         const constraints = constraintsFor(pod, 'ScheduleAnyway', defaults);
         if (constraints.length === 0) return skip;
         const hasOwn = Boolean(pod.spec?.topologySpreadConstraints?.length);
-        const all = handle.snapshot().nodes;
-        state.write(scoreKey, createSpreadScore({ pod, constraints, nodes, all, requireAllKeys: hasOwn }));
+        const snapshot = handle.snapshot();
+        state.write(
+          scoreKey,
+          createSpreadScore({ pod, constraints, nodes, snapshot, requireAllKeys: hasOwn }),
+        );
         return undefined;
       },
       score: (state, pod, node) => state.read<SpreadScore>(scoreKey)?.score(pod, node) ?? 0,
@@ -124,6 +147,12 @@ const constraintsFor = (
   pod.spec?.topologySpreadConstraints?.length ? constraintsOf(pod, action) : defaults(pod, action);
 
 function filterStateOf(pod: Pod, constraints: readonly SpreadConstraint[], snapshot: Snapshot): FilterState {
+  const namespace = namespaceOf(pod);
+  if (includesAllNodes(constraints, pod, snapshot.index))
+    return new FilterState(
+      constraints,
+      constraints.map((constraint) => countEverywhere(constraint, namespace, snapshot.index)),
+    );
   const counts = constraints.map(() => new Map<string, number>());
   for (const node of snapshot.nodes) {
     if (!hasAllKeys(constraints, node)) continue;
@@ -131,11 +160,13 @@ function filterStateOf(pod: Pod, constraints: readonly SpreadConstraint[], snaps
       if (!isIncluded(constraint, pod, node)) return;
       const domain = node.labels[constraint.topologyKey] ?? '';
       const before = counts[i]?.get(domain) ?? 0;
-      counts[i]?.set(domain, before + countPods(constraint, node, pod.metadata.namespace));
+      counts[i]?.set(domain, before + countPods(constraint, node, namespace));
     });
   }
   return new FilterState(constraints, counts);
 }
+
+const namespaceOf = ({ metadata }: Pod): string => metadata.namespace ?? '';
 
 interface Update {
   pod: Pod;
@@ -147,10 +178,8 @@ interface Update {
 function update(state: FilterState | undefined, { pod, changed, node, by }: Update): void {
   if (!state || !hasAllKeys(state.constraints, node)) return;
   state.constraints.forEach((constraint, i) => {
-    if (!isCounted(constraint, changed.pod, pod.metadata.namespace) || !isIncluded(constraint, pod, node))
-      return;
-    const domain = node.labels[constraint.topologyKey] ?? '';
-    state.counts[i]?.set(domain, (state.counts[i]?.get(domain) ?? 0) + by);
+    if (!isCounted(constraint, changed.kind, namespaceOf(pod)) || !isIncluded(constraint, pod, node)) return;
+    state.add(i, node.labels[constraint.topologyKey] ?? '', by);
   });
 }
 
@@ -159,7 +188,7 @@ function refusal(state: FilterState, pod: Pod, node: NodeInfo) {
     const domain = node.labels[constraint.topologyKey];
     if (domain === undefined) return unresolvable(`${reason} (missing required label)`);
     const self = constraint.selector.matches(pod.metadata.labels ?? {}) ? 1 : 0;
-    const skew = (state.counts[i]?.get(domain) ?? 0) + self - state.fewest(i);
+    const skew = state.count(i, domain) + self - state.fewest(i);
     if (skew > constraint.maxSkew) return unschedulable(reason);
   }
   return undefined;

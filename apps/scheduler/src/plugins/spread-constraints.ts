@@ -6,6 +6,8 @@ import {
   type Selector,
 } from '@tinkernetes/apimachinery';
 import type { NodeInfo } from '../cache/node-info';
+import type { PodIndex } from '../cache/pod-index';
+import type { PodKind } from '../cache/pod-kind';
 
 /** A topology spread constraint, ready to be used. */
 export interface SpreadConstraint {
@@ -54,14 +56,42 @@ export function isIncluded(
 export const hasAllKeys = (constraints: readonly SpreadConstraint[], { labels }: NodeInfo): boolean =>
   constraints.every(({ topologyKey }) => labels[topologyKey] !== undefined);
 
-/** Pods that are going away make room already. */
-export const isCounted = ({ selector }: SpreadConstraint, pod: Pod, namespace: string | undefined): boolean =>
-  pod.metadata.namespace === namespace &&
-  !pod.metadata.deletionTimestamp &&
-  selector.matches(pod.metadata.labels ?? {});
+/** Whether every node counts: the Pod may go to all of them, as far as the constraints look at that. */
+export function includesAllNodes(
+  constraints: readonly SpreadConstraint[],
+  { spec }: Pod,
+  index: PodIndex,
+): boolean {
+  const mayBeAnywhere =
+    !spec?.nodeSelector && !spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  return constraints.every(
+    ({ topologyKey, honorsAffinity, honorsTaints }) =>
+      (mayBeAnywhere || !honorsAffinity) && !honorsTaints && index.domainsOf(topologyKey).missing === 0,
+  );
+}
 
-export const countPods = (
+/** Pods that are going away make room already. */
+export const isCounted = ({ selector }: SpreadConstraint, kind: PodKind, namespace: string): boolean =>
+  kind.namespace === namespace && !kind.isLeaving && selector.matches(kind.labels);
+
+export function countPods(constraint: SpreadConstraint, node: NodeInfo, namespace: string): number {
+  let count = 0;
+  for (const { kind } of node.pods) if (isCounted(constraint, kind, namespace)) count++;
+  return count;
+}
+
+/** Matching Pods in every domain, all nodes counted. */
+export function countEverywhere(
   constraint: SpreadConstraint,
-  node: NodeInfo,
-  namespace: string | undefined,
-): number => node.pods.reduce((sum, { pod }) => sum + (isCounted(constraint, pod, namespace) ? 1 : 0), 0);
+  namespace: string,
+  index: PodIndex,
+): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const domain of index.domainsOf(constraint.topologyKey).sizes.keys()) counts.set(domain, 0);
+  for (const kind of index.kinds) {
+    if (!isCounted(constraint, kind, namespace)) continue;
+    for (const [domain, pods] of index.countsOf(kind, constraint.topologyKey))
+      counts.set(domain, (counts.get(domain) ?? 0) + pods);
+  }
+  return counts;
+}

@@ -1,8 +1,16 @@
 import type { Pod } from '@tinkernetes/api';
 import type { NodeInfo } from '../cache/node-info';
+import type { Snapshot } from '../cache/snapshot';
 import type { StateData } from '../framework/cycle-state';
 import { maxNodeScore, type NodeScore } from '../framework/types';
-import { countPods, hasAllKeys, isIncluded, type SpreadConstraint } from './spread-constraints';
+import {
+  countEverywhere,
+  countPods,
+  hasAllKeys,
+  includesAllNodes,
+  isIncluded,
+  type SpreadConstraint,
+} from './spread-constraints';
 
 const hostname = 'kubernetes.io/hostname';
 
@@ -11,8 +19,8 @@ export interface SpreadScoreOptions {
   constraints: readonly SpreadConstraint[];
   /** Nodes to be scored. */
   nodes: readonly NodeInfo[];
-  /** Nodes whose Pods count. */
-  all: readonly NodeInfo[];
+  /** Whose Pods count. */
+  snapshot: Snapshot;
   /** Nodes that lack one of the topology keys score 0. */
   requireAllKeys: boolean;
 }
@@ -39,7 +47,7 @@ export class SpreadScore implements StateData {
       if (domain === undefined) return;
       const isHost = constraint.topologyKey === hostname;
       const count = isHost
-        ? countPods(constraint, node, pod.metadata.namespace)
+        ? countPods(constraint, node, pod.metadata.namespace ?? '')
         : (this.counts[i]?.get(domain) ?? 0);
       score += count * (this.weights[i] ?? 0) + (constraint.maxSkew - 1);
     });
@@ -62,11 +70,12 @@ export function createSpreadScore({
   pod,
   constraints,
   nodes,
-  all,
+  snapshot,
   requireAllKeys,
 }: SpreadScoreOptions): SpreadScore {
-  const scored = nodes.filter((node) => !requireAllKeys || hasAllKeys(constraints, node));
-  const ignored = new Set(nodes.filter((node) => !scored.includes(node)).map(({ name }) => name));
+  const isScored = (node: NodeInfo) => !requireAllKeys || hasAllKeys(constraints, node);
+  const scored = nodes.filter(isScored);
+  const ignored = new Set(nodes.filter((node) => !isScored(node)).map(({ name }) => name));
   const counts = constraints.map((constraint) => {
     const domains = new Map<string, number>();
     if (constraint.topologyKey === hostname) return domains;
@@ -81,14 +90,34 @@ export function createSpreadScore({
     const size = topologyKey === hostname ? scored.length : (counts[i]?.size ?? 0);
     return Math.log(size + 2);
   });
-  for (const node of all) {
+  const countNodes = includesAllNodes(constraints, pod, snapshot.index) ? countByIndex : countByNode;
+  countNodes(counts, { pod, constraints, snapshot, requireAllKeys });
+  return new SpreadScore(constraints, counts, weights, ignored);
+}
+
+type Counted = Pick<SpreadScoreOptions, 'pod' | 'constraints' | 'snapshot' | 'requireAllKeys'>;
+
+/** Every node counts. */
+function countByIndex(counts: readonly Map<string, number>[], { pod, constraints, snapshot }: Counted): void {
+  constraints.forEach((constraint, i) => {
+    if (constraint.topologyKey === hostname) return;
+    const everywhere = countEverywhere(constraint, pod.metadata.namespace ?? '', snapshot.index);
+    for (const domain of counts[i]?.keys() ?? []) counts[i]?.set(domain, everywhere.get(domain) ?? 0);
+  });
+}
+
+/** Nodes that the Pod may not go to, or that lack a key, don't count. */
+function countByNode(
+  counts: readonly Map<string, number>[],
+  { pod, constraints, snapshot, requireAllKeys }: Counted,
+): void {
+  for (const node of snapshot.nodes) {
     if (requireAllKeys && !hasAllKeys(constraints, node)) continue;
     constraints.forEach((constraint, i) => {
       const domain = node.labels[constraint.topologyKey];
       const before = domain === undefined ? undefined : counts[i]?.get(domain);
       if (domain === undefined || before === undefined || !isIncluded(constraint, pod, node)) return;
-      counts[i]?.set(domain, before + countPods(constraint, node, pod.metadata.namespace));
+      counts[i]?.set(domain, before + countPods(constraint, node, pod.metadata.namespace ?? ''));
     });
   }
-  return new SpreadScore(constraints, counts, weights, ignored);
 }

@@ -16,7 +16,7 @@ import { isRejected, messageOf, unschedulable, type Status } from '../framework/
 import type { Diagnosis, Nominator } from '../framework/types';
 import type { QueuedPod } from '../queue/queued-pod';
 import type { SchedulingQueue } from '../queue/scheduling-queue';
-import { explainScores, type Attempts } from './attempts';
+import type { Attempts } from './attempts';
 import { findNode, findNodeWithExtenders, newDiagnosis, type Placement } from './find-node';
 import type { SchedulerMetrics } from './metrics';
 import { patchUnscheduled } from './pod-status';
@@ -332,11 +332,6 @@ export class Scheduler {
       result?: 'scheduled' | 'unschedulable' | 'error';
     },
   ): void {
-    const refusals = [...(diagnosis?.statuses ?? [])].map(([node, { plugin = '', reasons }]) => ({
-      node,
-      plugin,
-      reasons,
-    }));
     this.deps.attempts.record({
       pod: podKey(pod),
       attempt: queued.attempts,
@@ -344,10 +339,10 @@ export class Scheduler {
       result,
       node: placement?.node,
       message,
-      evaluatedNodes: placement?.evaluated ?? refusals.length,
+      evaluatedNodes: placement?.evaluated ?? diagnosis?.statuses.size ?? 0,
       feasibleNodes: placement?.feasible ?? 0,
-      refusals,
-      scores: explainScores(placement?.scores),
+      statuses: diagnosis?.statuses,
+      scores: placement?.scores,
     });
   }
 
