@@ -55,7 +55,7 @@ async function onCluster({ nodes = 3, kubeletFlags = ['--max-pods=700'], readyNo
     for (let index = 1; index <= nodes; index++)
       children.push(...startNode(cluster, { index, kubeletFlags }));
     const { kubeconfig } = cluster;
-    await seen(kubeconfig, '/api/v1/nodes', { count: readyNodes, when: isNodeReady });
+    if (readyNodes > 0) await seen(kubeconfig, '/api/v1/nodes', { count: readyNodes, when: isNodeReady });
     await sleep(2000); // what a start leaves to do afterwards is done
     await lagMs(port);
     const pids = [...processTree(cluster.pid).slice(1), ...children.map((child) => child.pid)];
