@@ -3,6 +3,8 @@ import {
   Nodes,
   Pods,
   Services,
+  type Endpoint,
+  type EndpointHints,
   type EndpointSlice,
   type Pod,
   type Service,
@@ -14,6 +16,7 @@ import { queueController } from '../../manager/queue-controller';
 import { servicesOfPod } from '../shared/service-membership';
 import { planSlices, type EndpointGroup } from './plan';
 import { isEndpointPod, podToEndpoint, resolvePorts } from './pod-endpoints';
+import { automaticHints, hintsByPreference, topologyOf, wantsAutomaticHints } from './topology-hints';
 
 const labels = {
   service: 'kubernetes.io/service-name',
@@ -56,12 +59,27 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
       queue.add(`${slice.metadata.namespace}/${service}`);
   };
   slices.addEventHandler({ deleted: onSlice });
+  const onNode = () => {
+    for (const service of services.lister.list()) if (wantsAutomaticHints(service)) queue.add(keyOf(service));
+  };
+  nodes.addEventHandler({
+    added: (_, isInInitialList) => {
+      if (!isInInitialList) onNode();
+    },
+    updated: (before, node) => {
+      if (topologyOf(before) !== topologyOf(node)) onNode();
+    },
+    deleted: onNode,
+  });
+  /** What was said of each Service's hints last. */
+  const said = new Map<string, string>();
 
   const reconciler: Reconciler = {
     name: 'endpointslice-controller',
     async reconcile(key, { signal }) {
       const service = services.lister.getByKey(key);
       // The garbage collector removes the slices of a Service that is gone.
+      if (!service) said.delete(key);
       if (
         !service?.spec.selector ||
         service.spec.type === 'ExternalName' ||
@@ -72,7 +90,11 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
       const existing = slices.lister
         .byIndex('service', key)
         .filter((s) => s.metadata.labels?.[labels.managedBy] === manager);
-      const plan = planSlices(existing, groupsOf(service, podsOf(service)), sliceLabels(service));
+      const plan = planSlices(
+        existing,
+        withHints(service, groupsOf(service, podsOf(service))),
+        sliceLabels(service),
+      );
       const slicesClient = client.for(EndpointSlices);
       const trace = client.traceOf(service);
       try {
@@ -115,6 +137,33 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
     }
     return groups.size > 0 ? [...groups.values()] : [{ ports: [], endpoints: [] }];
   };
+  const withHints = (service: Service, groups: readonly EndpointGroup[]): EndpointGroup[] => {
+    if (!wantsAutomaticHints(service)) {
+      if (said.delete(keyOf(service))) sayHints(service, 'Topology Aware Hints has been disabled', false);
+      return groups.map(({ ports, endpoints }) => ({
+        ports,
+        endpoints: endpoints.map((endpoint) => hinted(endpoint, hintsByPreference(service, endpoint))),
+      }));
+    }
+    const verdict = automaticHints(
+      groups.flatMap(({ endpoints }) => endpoints),
+      nodes.lister.list(),
+    );
+    const text = verdict.enabled ? 'Topology Aware Hints has been enabled' : verdict.reason;
+    if (said.get(keyOf(service)) !== text) sayHints(service, text, verdict.enabled);
+    said.set(keyOf(service), text);
+    if (!verdict.enabled) return [...groups];
+    return groups.map(({ ports, endpoints }) => ({
+      ports,
+      endpoints: endpoints.map((endpoint) => hinted(endpoint, verdict.hints.get(endpoint))),
+    }));
+  };
+  const sayHints = (service: Service, text: string, isEnabled: boolean): void => {
+    const [type, reason] = isEnabled
+      ? (['Normal', 'TopologyAwareHintsEnabled'] as const)
+      : (['Warning', 'TopologyAwareHintsDisabled'] as const);
+    recorder.event(service, type, reason, `${text}, addressType: IPv4`);
+  };
   return queueController({
     context,
     queue,
@@ -122,6 +171,9 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
     concurrency: context.flags['concurrent-service-endpoint-syncs'],
   });
 }
+
+const hinted = (endpoint: Endpoint, hints: EndpointHints | undefined): Endpoint =>
+  hints ? { ...endpoint, hints } : endpoint;
 
 function sliceLabels(service: Service): Record<string, string> {
   const { [labels.headless]: _, ...own } = service.metadata.labels ?? {};
