@@ -1,15 +1,14 @@
 import { isNotFound } from '@tinkernetes/apimachinery';
 import type { CacheEntry } from '../cacher/cache-entry';
 import { deleteObject } from '../registry/generic/deletion';
-import { sendBytes } from '../server/respond';
 import type { Endpoint } from './context';
 import { storeOf } from './context';
 import { readDeleteOptions } from './delete-options';
 import { listQuery } from './list-options';
+import { sendList } from './list-answer';
 import { readPage } from './list-page';
 import { hasProtobuf } from './answer';
 import { negotiate } from './negotiation';
-import { presentList } from './presenter';
 import { selectionOf } from './selection';
 import { writeContext } from './write-context';
 
@@ -35,8 +34,5 @@ export const deleteCollection: Endpoint = async (context, request) => {
       if (!isNotFound(error)) throw error;
     }
   }
-  await request.resource.prepare?.(deleted);
-  const table = { now: context.clock.now(), includeObject: 'Metadata', version: 'v1', noHeaders: false };
-  const bytes = presentList(request.resource, deleted, meta, { negotiated, table });
-  sendBytes(request.response, 200, negotiated.contentType, bytes);
+  await sendList(context, request, { entries: deleted, meta }, { negotiated, includeObject: 'Metadata' });
 };

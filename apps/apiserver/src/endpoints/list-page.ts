@@ -2,6 +2,7 @@ import { badRequest, StatusError } from '@tinkernetes/apimachinery';
 import { CompactedError, FutureRevisionError, type RangeResult } from '@tinkernetes/storage';
 import type { CacheEntry } from '../cacher/cache-entry';
 import { tooLargeResourceVersion } from '../cacher/storage-feed';
+import { Slices } from '../server/slices';
 import type { GenericStore } from '../registry/generic/generic-store';
 import type { ServedResource } from '../registry/generic/served-resource';
 import { decodeContinue, encodeContinue } from './continue-token';
@@ -40,29 +41,40 @@ export async function readPage(
   const { revision } = store.cache;
   const candidates = candidatesOf(store, selection);
   if (selection.selective && prepare) await prepare(candidates);
-  return fromCache(store, selection, { limit: query.limit, revision, candidates });
+  const slices = new Slices(context.clock);
+  return await fromCache(store, selection, { limit: query.limit, revision, candidates, slices });
 }
 
-function fromCache(
+async function fromCache(
   store: GenericStore,
   selection: Selection,
-  { limit, revision, candidates }: { limit: number; revision: number; candidates: CacheEntry[] },
-): Page {
+  {
+    limit,
+    revision,
+    candidates,
+    slices,
+  }: { limit: number; revision: number; candidates: CacheEntry[]; slices: Slices },
+): Promise<Page> {
+  const isWanted = (entry: CacheEntry) => !selection.selective || selection.matches(entry);
   if (limit === 0) {
-    const entries = selection.selective ? candidates.filter((e) => selection.matches(e)) : candidates;
+    const entries = selection.selective ? await slices.filter(candidates, isWanted) : candidates;
     return { entries, meta: { resourceVersion: String(revision) } };
   }
   const entries: CacheEntry[] = [];
   let at = 0;
-  for (; at < candidates.length && entries.length < limit; at++) {
+  let more = false;
+  // One more than is wanted tells whether there are more.
+  for (; at < candidates.length && !more; at++) {
+    if (slices.areUsedUp) await slices.next();
     const entry = candidates[at];
-    if (entry && (!selection.selective || selection.matches(entry))) entries.push(entry);
+    if (!entry || !isWanted(entry)) continue;
+    if (entries.length === limit) more = true;
+    else entries.push(entry);
   }
-  const more = candidates.slice(at).some((e) => !selection.selective || selection.matches(e));
   return page(store, entries, {
     revision,
     more,
-    remaining: selection.selective ? undefined : candidates.length - at,
+    remaining: selection.selective ? undefined : candidates.length - entries.length,
   });
 }
 

@@ -35,7 +35,7 @@ export function objectInVersion(resource: ServedResource, object: KubeObject): K
   return JSON.parse(bytes.bytes(jsonEncoding(resource.descriptor)).toString('utf8')) as KubeObject;
 }
 
-const partialObject = (object: KubeObject, negotiated: Negotiated): object => ({
+export const partialObject = (object: KubeObject, negotiated: Negotiated): object => ({
   kind: 'PartialObjectMetadata',
   apiVersion: partialVersion(negotiated),
   metadata: object.metadata,
@@ -77,40 +77,51 @@ function transformed(
   }
 }
 
-/** A list as the client asked to see it, for all but plain JSON, which is streamed from cached bytes. */
-export function presentList(
+/** The list without what is listed, which comes last in it. */
+export function emptyList(
   resource: ServedResource,
-  entries: readonly CacheEntry[],
-  meta: ListMeta,
-  { negotiated, table }: { negotiated: Negotiated; table: TableOptions },
-): Buffer {
-  const objects = entries.map((entry) => objectOf(resource, entry));
-  return serialize(listValue(resource, objects, meta, { negotiated, table }), negotiated);
-}
-
-function listValue(
-  resource: ServedResource,
-  objects: readonly KubeObject[],
   meta: ListMeta,
   { negotiated, table }: { negotiated: Negotiated; table: TableOptions },
 ): object {
   switch (negotiated.transform) {
     case 'Table':
-      return renderTable(resource, objects, meta, table);
+      return renderTable(resource, [], meta, table);
     case 'PartialObjectMetadataList':
       return {
         kind: 'PartialObjectMetadataList',
         apiVersion: partialVersion(negotiated),
         metadata: meta,
-        items: objects.map((object) => partialObject(object, negotiated)),
+        items: [],
       };
     default:
       return {
         kind: resource.listKind,
         apiVersion: apiVersionOf(resource.descriptor),
         metadata: meta,
-        items: resource.custom ? objects : objects.map(({ kind: _k, apiVersion: _a, ...rest }) => rest),
+        items: [],
       };
+  }
+}
+
+/** A list in YAML, whose sorted keys leave no part that could be sent before the rest is known. */
+export function yamlList(
+  resource: ServedResource,
+  entries: readonly CacheEntry[],
+  meta: ListMeta,
+  options: { negotiated: Negotiated; table: TableOptions },
+): Buffer {
+  const { negotiated, table } = options;
+  const empty = emptyList(resource, meta, options);
+  const objects = entries.map((entry) => objectOf(resource, entry));
+  switch (negotiated.transform) {
+    case 'Table':
+      return serialize(renderTable(resource, objects, meta, table), negotiated);
+    case 'PartialObjectMetadataList':
+      return serialize({ ...empty, items: objects.map((o) => partialObject(o, negotiated)) }, negotiated);
+    default: {
+      const bare = objects.map(({ kind: _k, apiVersion: _a, ...rest }) => rest);
+      return serialize({ ...empty, items: resource.custom ? objects : bare }, negotiated);
+    }
   }
 }
 

@@ -1,19 +1,21 @@
 import { once } from 'node:events';
 import { createGzip, constants, type Gzip } from 'node:zlib';
 import type { ServerResponse } from 'node:http';
-import { jsonType } from '../server/respond';
+import { Slices } from '../server/slices';
 import type { EndpointContext, ResourceRequest } from './context';
 
+/** A list as its bytes follow each other. */
 export interface StreamedList {
-  head: string;
-  tail: string;
+  contentType: string;
+  head: Buffer;
+  tail: Buffer;
   count: number;
-  /** Bytes of the i-th item, behind `opening`. */
+  /** Before the i-th item. */
+  lead(i: number): Buffer;
   item(i: number): Buffer;
-  opening: string;
 }
 
-/** A chunk is written, and the event loop let go, when this many bytes have come together. */
+/** A chunk is written when this many bytes have come together. */
 const chunkSize = 256 * 1024;
 /** Upstream compresses answers from this size on. */
 const gzipThreshold = 128 * 1024;
@@ -28,41 +30,39 @@ export async function writeInChunks(
   list: StreamedList,
 ): Promise<void> {
   const { response } = request;
-  const separator = Buffer.from(`,${list.opening}`);
-  let parts: Buffer[] = [Buffer.from(list.head)];
-  let size = parts[0]?.length ?? 0;
+  const slices = new Slices(context.clock);
+  let parts: Buffer[] = [list.head];
+  let size = list.head.length;
   let out: ServerResponse | Gzip | undefined;
   for (let i = 0; i < list.count; i++) {
-    const lead = i === 0 ? separator.subarray(1) : separator;
-    const bytes = list.item(i);
+    const [lead, bytes] = [list.lead(i), list.item(i)];
     parts.push(lead, bytes);
     size += lead.length + bytes.length;
+    if (slices.areUsedUp) await slices.next();
     if (size < chunkSize) continue;
-    out ??= open(request);
+    out ??= open(request, list.contentType);
     const chunk = Buffer.concat(parts, size);
     parts = [];
     size = 0;
     if (!out.write(chunk)) await once(out, 'drain', { signal: request.signal });
-    else await context.clock.sleep(0, request.signal);
   }
-  const tail = Buffer.from(list.tail);
-  parts.push(tail);
-  size += tail.length;
+  parts.push(list.tail);
+  size += list.tail.length;
   const rest = Buffer.concat(parts, size);
   if (!out && !(size >= gzipThreshold && acceptsGzip(request))) {
-    response.writeHead(200, { 'Content-Type': jsonType, 'Content-Length': size });
+    response.writeHead(200, { 'Content-Type': list.contentType, 'Content-Length': size });
     response.end(response.req.method === 'HEAD' ? undefined : rest);
     return;
   }
-  (out ?? open(request)).end(rest);
+  (out ?? open(request, list.contentType)).end(rest);
 }
 
 const acceptsGzip = (request: ResourceRequest): boolean =>
   /\bgzip\b/.test(request.raw.headers['accept-encoding']?.toString() ?? '');
 
-function open(request: ResourceRequest): ServerResponse | Gzip {
+function open(request: ResourceRequest, contentType: string): ServerResponse | Gzip {
   const { response } = request;
-  const headers = { 'Content-Type': jsonType, Vary: 'Accept-Encoding' };
+  const headers = { 'Content-Type': contentType, Vary: 'Accept-Encoding' };
   if (!acceptsGzip(request)) {
     response.writeHead(200, headers);
     return response;

@@ -37,12 +37,14 @@ export function renderTable(
     apiVersion: `meta.k8s.io/${options.version}`,
     metadata,
     columnDefinitions: options.noHeaders ? null : columnsOf(resource),
-    rows: objects.map((object) => ({
-      cells: cellsOf(resource, object, options.now),
-      object: rowObject(resource, object, options),
-    })),
+    rows: objects.map((object) => tableRow(resource, object, options)),
   };
 }
+
+export const tableRow = (resource: ServedResource, object: KubeObject, options: TableOptions): object => ({
+  cells: cellsOf(resource, object, options.now),
+  object: rowObject(resource, object, options),
+});
 
 const nameColumn = {
   name: 'Name',

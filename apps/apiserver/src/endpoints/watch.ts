@@ -4,7 +4,7 @@ import type { CacheEntry } from '../cacher/cache-entry';
 import type { Endpoint, EndpointContext, ResourceRequest } from './context';
 import { storeOf } from './context';
 import { parseResourceVersion } from './get';
-import { wantsTraces } from './list';
+import { wantsTraces } from './list-answer';
 import { candidatesOf } from './list-page';
 import { listQuery, type ListQuery } from './list-options';
 import { hasProtobuf } from './answer';

@@ -53,21 +53,53 @@ export function decodeProtobuf(body: Uint8Array): Record<string, unknown> {
 
 /** The protobuf body of an object; undefined when its kind has no message (custom resources): JSON is sent instead. */
 export function encodeProtobuf(object: TypeMeta): Buffer | undefined {
-  const { apiVersion = '', kind = '' } = object;
-  const name = messageNameOf(apiVersion, kind);
+  const name = messageNameOf(object.apiVersion ?? '', object.kind ?? '');
   if (!name) return undefined;
+  const message = encodeMessage(name, object);
+  return Buffer.concat([beginningOf(object, message.length), message, ending]);
+}
+
+/** What comes before an object's message: the prefix, its type, and how long the message is. */
+function beginningOf({ apiVersion = '', kind = '' }: TypeMeta, messageLength: number): Buffer {
   const typeMeta = new Writer().uint32(10).string(apiVersion).uint32(18).string(kind).finish();
-  const unknown = new Writer()
-    .uint32(10)
-    .bytes(typeMeta)
-    .uint32(18)
-    .bytes(encodeMessage(name, object))
-    .uint32(26)
-    .string('')
-    .uint32(34)
-    .string('')
-    .finish();
-  return Buffer.concat([magic, unknown]);
+  const before = new Writer().uint32(10).bytes(typeMeta).uint32(18).uint32(messageLength).finish();
+  return Buffer.concat([magic, before]);
+}
+
+/** Content encoding and content type, both empty. */
+const ending = Buffer.from([26, 0, 34, 0]);
+
+/** An object's message alone, as lists hold it. */
+export function encodeMessageOf(object: TypeMeta): Uint8Array {
+  const name = messageNameOf(object.apiVersion ?? '', object.kind ?? '');
+  if (!name) throw new Error(`no protobuf message for ${object.kind ?? ''}`);
+  return encodeMessage(name, object);
+}
+
+/** The message in a body. */
+export const messageIn = (body: Uint8Array): Uint8Array => readUnknown(body.subarray(4)).raw;
+
+/** Of every list kind. */
+const itemsTag = 18;
+
+/**
+ * What stands around the messages of a list's items, so that they need not be copied into one. `list` is the list
+ * without them.
+ */
+export function encodeListEnvelope(
+  list: TypeMeta,
+  itemLengths: readonly number[],
+): { head: Buffer; lead(i: number): Buffer; tail: Buffer } {
+  const own = encodeMessageOf(list);
+  const lead = (i: number) =>
+    Buffer.from(
+      new Writer()
+        .uint32(itemsTag)
+        .uint32(itemLengths[i] ?? 0)
+        .finish(),
+    );
+  const length = itemLengths.reduce((sum, item, i) => sum + lead(i).length + item, own.length);
+  return { head: Buffer.concat([beginningOf(list, length), own]), lead, tail: ending };
 }
 
 /** One frame of a protobuf watch: its length (4 bytes, big-endian), then a WatchEvent that holds the object's body. */

@@ -1,1 +1,9 @@
-export { decodeProtobuf, encodeProtobuf, encodeWatchFrame, messageNameOf } from './envelope';
+export {
+  decodeProtobuf,
+  encodeListEnvelope,
+  encodeMessageOf,
+  encodeProtobuf,
+  encodeWatchFrame,
+  messageIn,
+  messageNameOf,
+} from './envelope';

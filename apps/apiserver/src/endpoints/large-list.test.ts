@@ -1,0 +1,105 @@
+import { request } from 'node:https';
+import { gunzipSync } from 'node:zlib';
+import { ConfigMaps, Namespaces, type ConfigMap } from '@tinkernetes/api';
+import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
+import { decodeProtobuf } from '../protobuf';
+
+const count = 400;
+const path = '/api/v1/namespaces/many/configmaps';
+const nameOf = (i: number) => `item-${String(i).padStart(4, '0')}`;
+const names = Array.from({ length: count }, (_, i) => nameOf(i));
+
+interface Listed {
+  kind: string;
+  metadata: { resourceVersion: string; continue?: string };
+  items: ConfigMap[];
+  rows: { cells: unknown[]; object: ConfigMap }[];
+}
+
+describe('lists of many objects', () => {
+  let server: TestApiServer;
+
+  beforeAll(async () => {
+    server = await startApiServer();
+    await server.stores.for(Namespaces).create({ metadata: { name: 'many' } } as never);
+    // Together far more than one chunk, and than parsed objects are kept of.
+    const data = { text: 'x'.repeat(8000) };
+    for (let i = 0; i < count; i++) {
+      const metadata = { name: nameOf(i), namespace: 'many', labels: { half: String(i % 2) } };
+      await server.stores.for(ConfigMaps).create({ metadata, data } as never);
+    }
+  });
+  afterAll(() => server.stop());
+
+  function get(query: string, headers: Record<string, string>): Promise<Buffer> {
+    const { caData: ca, certData: cert, keyData: key } = server.adminConfig;
+    return new Promise((resolve, reject) => {
+      const req = request(
+        `${server.server}${path}${query}`,
+        { ca, cert, key, headers, agent: false },
+        (res) => {
+          const chunks: Buffer[] = [];
+          res.on('data', (chunk: Buffer) => chunks.push(chunk));
+          res.on('error', reject);
+          res.on('end', () => {
+            const bytes = Buffer.concat(chunks);
+            resolve(res.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes);
+          });
+        },
+      );
+      req.on('error', reject);
+      req.end();
+    });
+  }
+  const json = async (query = '', headers: Record<string, string> = {}) =>
+    JSON.parse((await get(query, headers)).toString()) as Listed;
+  const namesOf = ({ items }: Listed) => items.map(({ metadata }) => metadata.name);
+
+  it.each([[{}], [{ 'accept-encoding': 'gzip' }]])('sends plain JSON in pieces, %j', async (headers) => {
+    const list = await json('', headers);
+    expect([list.kind, namesOf(list)]).toEqual(['ConfigMapList', names]);
+  });
+
+  it('sends a Table in pieces', async () => {
+    const list = await json('', { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' });
+    expect([list.kind, list.rows.map(({ cells }) => cells[0])]).toEqual(['Table', names]);
+    expect(list.rows[7]?.object.metadata.name).toBe(nameOf(7));
+  });
+
+  it('sends metadata in pieces', async () => {
+    const list = await json('', {
+      accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
+    });
+    expect([list.kind, namesOf(list)]).toEqual(['PartialObjectMetadataList', names]);
+    expect(list.items[0]).not.toHaveProperty('data');
+  });
+
+  it.each([
+    ['objects', 'application/vnd.kubernetes.protobuf', 'ConfigMapList'],
+    [
+      'metadata',
+      'application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
+      'PartialObjectMetadataList',
+    ],
+  ])('sends protobuf with %s in pieces', async (_, accept, kind) => {
+    const list = decodeProtobuf(await get('', { accept })) as unknown as Listed;
+    const plain = await json();
+    expect(list.kind).toBe(kind);
+    expect(list.metadata.resourceVersion).toBe(plain.metadata.resourceVersion);
+    expect(list.items.map(({ metadata }) => metadata)).toEqual(plain.items.map(({ metadata }) => metadata));
+    expect(list.items.map(({ data }) => data)).toEqual(
+      kind === 'ConfigMapList' ? plain.items.map(({ data }) => data) : plain.items.map(() => undefined),
+    );
+  });
+
+  it('pages through what a label selects', async () => {
+    const seen: string[] = [];
+    for (let token = ''; ;) {
+      const list = await json(`?labelSelector=half%3D1&limit=70&continue=${encodeURIComponent(token)}`);
+      seen.push(...namesOf(list));
+      if (!list.metadata.continue) break;
+      token = list.metadata.continue;
+    }
+    expect(seen).toEqual(names.filter((_, i) => i % 2 === 1));
+  });
+});

@@ -1,0 +1,53 @@
+import type { CacheEntry } from '../cacher/cache-entry';
+import { sendBytes } from '../server/respond';
+import { Slices } from '../server/slices';
+import type { EndpointContext, ResourceRequest } from './context';
+import type { Page } from './list-page';
+import { plainJsonList, protobufList, transformedJsonList } from './list-stream';
+import type { Negotiated } from './negotiation';
+import { yamlList } from './presenter';
+import { writeInChunks } from './streamed-write';
+
+/** Answers with a list, as the client asked to see it. */
+export async function sendList(
+  context: EndpointContext,
+  request: ResourceRequest,
+  { entries, meta }: Page,
+  { negotiated, includeObject }: { negotiated: Negotiated; includeObject: string },
+): Promise<void> {
+  const { resource } = request;
+  await resource.prepare?.(entries);
+  const table = {
+    now: context.clock.now(),
+    includeObject,
+    version: negotiated.transformVersion ?? 'v1',
+    noHeaders: false,
+  };
+  if (negotiated.format === 'yaml') {
+    const bytes = yamlList(resource, entries, meta, { negotiated, table });
+    sendBytes(request.response, 200, negotiated.contentType, bytes);
+    return;
+  }
+  const parts = { resource, entries, meta };
+  if (negotiated.format === 'protobuf') {
+    const slices = new Slices(context.clock);
+    await writeInChunks(context, request, await protobufList(parts, { negotiated, table, slices }));
+  } else if (negotiated.transform) {
+    await writeInChunks(context, request, transformedJsonList(parts, negotiated, table));
+  } else {
+    const traces = wantsTraces(request) ? tracesOf(entries) : undefined;
+    await writeInChunks(context, request, plainJsonList(parts, traces));
+  }
+}
+
+export const wantsTraces = (request: ResourceRequest): boolean =>
+  request.raw.headers['x-tinkernetes-trace'] === '1';
+
+function tracesOf(entries: readonly CacheEntry[]): Record<string, string> {
+  const out: Record<string, string> = {};
+  for (const entry of entries) {
+    const { uid } = entry.trace ? entry.object.metadata : {};
+    if (uid && entry.trace) out[uid] = entry.trace;
+  }
+  return out;
+}

@@ -1,0 +1,105 @@
+import { apiVersionOf } from '@tinkernetes/api';
+import type { CacheEntry } from '../cacher/cache-entry';
+import { encodeListEnvelope, encodeMessageOf, messageIn } from '../protobuf';
+import { jsonEncoding, protobufEncoding } from '../registry/generic/stored-codec';
+import type { ServedResource } from '../registry/generic/served-resource';
+import { jsonType } from '../server/respond';
+import type { Slices } from '../server/slices';
+import type { Negotiated } from './negotiation';
+import { emptyList, objectOf, partialObject, type ListMeta } from './presenter';
+import type { StreamedList } from './streamed-write';
+import { tableRow, type TableOptions } from './table';
+
+export interface ListParts {
+  resource: ServedResource;
+  entries: readonly CacheEntry[];
+  meta: ListMeta;
+}
+
+const comma = Buffer.from(',');
+const nothing = Buffer.alloc(0);
+
+const entryAt = (entries: readonly CacheEntry[], i: number): CacheEntry => {
+  const entry = entries[i];
+  if (!entry) throw new Error('list changed while it was written');
+  return entry;
+};
+
+/** Plain JSON, from the entries' own bytes. `traces` are put beside the items. */
+export function plainJsonList(
+  { resource, entries, meta }: ListParts,
+  traces: Record<string, string> | undefined,
+): StreamedList {
+  const { descriptor, custom } = resource;
+  const apiVersion = apiVersionOf(descriptor);
+  const encoding = jsonEncoding(descriptor);
+  const metadata = JSON.stringify(custom ? { continue: '', ...meta } : meta);
+  const beside = traces ? `"traces":${JSON.stringify(traces)},` : '';
+  // Built-in kinds are listed without their kind and apiVersion, which the list's own imply: what follows them starts
+  // with a comma, whose place an opening brace takes.
+  const skip = custom ? 0 : `{"kind":"${descriptor.kind}","apiVersion":"${apiVersion}",`.length;
+  const [first, others] = [Buffer.from(custom ? '' : '{'), Buffer.from(custom ? ',' : ',{')];
+  return {
+    contentType: jsonType,
+    head: Buffer.from(
+      `{"kind":"${resource.listKind}","apiVersion":"${apiVersion}","metadata":${metadata},${beside}"items":[`,
+    ),
+    tail: Buffer.from(']}\n'),
+    count: entries.length,
+    lead: (i) => (i === 0 ? first : others),
+    item: (i) => entryAt(entries, i).bytes(encoding).subarray(skip),
+  };
+}
+
+/** A Table or a list of metadata in JSON, made object by object. */
+export function transformedJsonList(
+  { resource, entries, meta }: ListParts,
+  negotiated: Negotiated,
+  table: TableOptions,
+): StreamedList {
+  // What is listed comes last: `…[]}`.
+  const empty = JSON.stringify(emptyList(resource, meta, { negotiated, table }));
+  const itemOf = (entry: CacheEntry): object => {
+    const object = objectOf(resource, entry);
+    return negotiated.transform === 'Table'
+      ? tableRow(resource, object, table)
+      : partialObject(object, negotiated);
+  };
+  return {
+    contentType: negotiated.contentType,
+    head: Buffer.from(empty.slice(0, -2)),
+    tail: Buffer.from(']}\n'),
+    count: entries.length,
+    lead: (i) => (i === 0 ? nothing : comma),
+    item: (i) => Buffer.from(JSON.stringify(itemOf(entryAt(entries, i)))),
+  };
+}
+
+/** Protobuf: its beginning says how long all of it is, so all items are made before the first is sent. */
+export async function protobufList(
+  { resource, entries, meta }: ListParts,
+  { negotiated, table, slices }: { negotiated: Negotiated; table: TableOptions; slices: Slices },
+): Promise<StreamedList> {
+  const encoding = protobufEncoding(resource.descriptor);
+  const items: Uint8Array[] = [];
+  for (const entry of entries) {
+    if (slices.areUsedUp) await slices.next();
+    items.push(
+      negotiated.transform
+        ? encodeMessageOf(partialObject(objectOf(resource, entry), negotiated))
+        : messageIn(entry.bytes(encoding)),
+    );
+  }
+  const { head, lead, tail } = encodeListEnvelope(
+    emptyList(resource, meta, { negotiated, table }),
+    items.map(({ length }) => length),
+  );
+  return {
+    contentType: negotiated.contentType,
+    head,
+    tail,
+    count: items.length,
+    lead,
+    item: (i) => Buffer.from(items[i] ?? nothing),
+  };
+}
