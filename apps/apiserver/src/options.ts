@@ -127,6 +127,23 @@ export const flags = {
     default: '',
     help: 'JSON file of what types and fields mean, for kubectl explain (default: openapi-descriptions.json beside the running script)',
   },
+  'enable-priority-and-fairness': {
+    type: 'boolean',
+    default: true,
+    help: 'Limit requests by FlowSchemas and PriorityLevelConfigurations',
+  },
+  'max-requests-inflight': {
+    type: 'number',
+    default: 400,
+    min: 0,
+    help: 'Requests that read at the same time; with priority and fairness a part of all seats',
+  },
+  'max-mutating-requests-inflight': {
+    type: 'number',
+    default: 200,
+    min: 0,
+    help: 'Requests that write at the same time; with priority and fairness a part of all seats',
+  },
   'max-request-body-bytes': {
     type: 'number',
     default: 3 * 1024 * 1024,
@@ -173,6 +190,9 @@ export interface ApiServerOptions {
   metricsApi: boolean;
   /** Need not exist. */
   openApiDescriptionsFile: string;
+  priorityAndFairness: boolean;
+  maxRequestsInflight: number;
+  maxMutatingRequestsInflight: number;
   maxRequestBodyBytes: number;
   minRequestTimeoutSeconds: number;
 }
@@ -232,6 +252,9 @@ export function toOptions(f: Flags): ApiServerOptions {
     metricsApi: f['metrics-api'],
     openApiDescriptionsFile:
       f['openapi-descriptions'] || join(dirname(process.argv[1] ?? ''), 'openapi-descriptions.json'),
+    priorityAndFairness: f['enable-priority-and-fairness'],
+    maxRequestsInflight: f['max-requests-inflight'],
+    maxMutatingRequestsInflight: f['max-mutating-requests-inflight'],
     maxRequestBodyBytes: f['max-request-body-bytes'],
     minRequestTimeoutSeconds: f['min-request-timeout'],
   };

@@ -19,6 +19,8 @@ export interface Gauge {
   set(value: number, labels?: Labels): void;
   /** Sets the value at scrape time. */
   collect(read: () => number): void;
+  /** Sets the values of all labels at scrape time; those that are not there any more are gone. */
+  collectEach(read: () => Iterable<readonly [Labels, number]>): void;
 }
 export interface Histogram {
   observe(value: number, labels?: Labels): void;

@@ -18,6 +18,7 @@ export function createMetrics(): Metrics {
     },
     gauge(name, help, labelNames = []) {
       let read: (() => number) | undefined;
+      let readEach: (() => Iterable<readonly [Labels, number]>) | undefined;
       const gauge = once(name, () => {
         const created: Gauge = new Gauge({
           name,
@@ -26,6 +27,9 @@ export function createMetrics(): Metrics {
           registers,
           collect: () => {
             if (read) created.set(read());
+            if (!readEach) return;
+            created.reset();
+            for (const [labels, value] of readEach()) created.set(labels, value);
           },
         });
         return created;
@@ -34,6 +38,9 @@ export function createMetrics(): Metrics {
         set: (value, labels = {}) => gauge.set(labels, value),
         collect: (reader) => {
           read = reader;
+        },
+        collectEach: (reader) => {
+          readEach = reader;
         },
       };
     },

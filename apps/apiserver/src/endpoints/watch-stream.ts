@@ -86,6 +86,7 @@ export class WatchStream {
       flush: () => this.flush(),
       close: () => this.end(),
     });
+    this.request.begun();
   }
 
   /** An event whose states have to be converted first; they stay in order. */

@@ -29,6 +29,7 @@ import {
 import { SpanCollector } from '../traces/span-collector';
 import { installMetricsApi } from '../metrics-api';
 import { lazyWebhookClient } from '../webhooks/lazy-webhook-client';
+import { createLimiter } from '../flow-control';
 import { createHandler } from './handler';
 import { startHttpsServer } from './https-server';
 import { createServe } from './serve';
@@ -138,7 +139,14 @@ export async function startServer(
       { name: 'etcd', check: async () => void (await storage.currentRevision()) },
     ],
   });
-  const handle = createHandler({ context: endpoints, authenticators, serve, signal: stopping.signal });
+  const { limiter, stopLimiting } = createLimiter(deps, table);
+  const handle = createHandler({
+    context: endpoints,
+    authenticators,
+    limiter,
+    serve,
+    signal: stopping.signal,
+  });
   const running = await startHttpsServer(
     tls,
     { host: options.bindAddress, port: options.securePort },
@@ -163,7 +171,7 @@ export async function startServer(
       stopping.abort(new Error('the server stops'));
       await running.close();
       stopDefinitions();
-      await Promise.all([aggregator.stop(), published]);
+      await Promise.all([aggregator.stop(), published, stopLimiting()]);
       await definitions.settled();
       await feed.stopped();
     },

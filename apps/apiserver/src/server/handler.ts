@@ -3,6 +3,8 @@ import type { Duplex } from 'node:stream';
 import { linkSignals } from '@tinkernetes/component-base';
 import type { ApiRequest, Authenticator, RequestInfo, UserInfo } from '../contracts';
 import type { EndpointContext } from '../endpoints/context';
+import type { Release } from '../flow-control/priority-level';
+import type { RequestLimiter } from '../flow-control/request-limiter';
 import { isSpanReport } from '../traces/handler';
 import { KubectlSessions } from '../traces/kubectl-sessions';
 import { RequestSteps } from '../traces/request-steps';
@@ -15,6 +17,7 @@ import { Warnings } from './warnings';
 export interface HandlerOptions {
   context: EndpointContext;
   authenticators: readonly Authenticator[];
+  limiter: RequestLimiter;
   /** Serves everything once the request may pass. */
   serve(request: ApiRequest): Promise<void>;
   /** Aborted when the server stops. */
@@ -22,10 +25,10 @@ export interface HandlerOptions {
 }
 
 /**
- * The filter chain: authentication → impersonation → authorization → handler. Source: k8s.io/apiserver
+ * The filter chain: authentication → impersonation → flow control → authorization → handler. Source: k8s.io/apiserver
  * DefaultBuildHandlerChain.
  */
-export function createHandler({ context, authenticators, serve, signal }: HandlerOptions) {
+export function createHandler({ context, authenticators, limiter, serve, signal }: HandlerOptions) {
   const { options, authorizer, clock } = context;
   const { tracer } = context.context;
   const kubectlSessions = new KubectlSessions(clock);
@@ -51,12 +54,17 @@ export function createHandler({ context, authenticators, serve, signal }: Handle
     response.setHeader('Audit-Id', context.context.random.uid());
     response.setHeader('Cache-Control', 'no-cache, private');
     kubectlSessions.observe(raw, response, path);
+    let release: Release = () => undefined;
     try {
       const started = clock.now();
       const sender = await authenticate(raw, authenticators, options.anonymousAuth);
       const authenticated = clock.now();
       const impersonated = await impersonate(raw, sender, authorizer);
       const user = impersonated ?? sender;
+      const limited = limiter.admit({ info, user, response });
+      const admitted = limited instanceof Promise ? await limited : limited;
+      if (!admitted) return;
+      release = admitted;
       const authorizing = clock.now();
       const reason = isSpanReport(info, user)
         ? ''
@@ -81,11 +89,14 @@ export function createHandler({ context, authenticators, serve, signal }: Handle
           stopped: signal,
           upgrade,
           steps,
+          begun: release,
         }),
       );
     } catch (error) {
       if (response.headersSent) response.destroy();
       else sendError(response, error);
+    } finally {
+      release();
     }
   };
 }
@@ -112,6 +123,7 @@ interface RequestParts {
   /** Aborted when the server stops. */
   stopped: AbortSignal;
   upgrade: ApiRequest['upgrade'];
+  begun: ApiRequest['begun'];
 }
 
 class Request implements ApiRequest {
@@ -121,6 +133,7 @@ class Request implements ApiRequest {
   readonly impersonator: UserInfo | undefined;
   readonly upgrade: ApiRequest['upgrade'];
   readonly steps: ApiRequest['steps'];
+  readonly begun: ApiRequest['begun'];
   trace: ApiRequest['trace'];
   private readonly stopped: AbortSignal;
   private ended: AbortSignal | undefined;
@@ -138,6 +151,7 @@ class Request implements ApiRequest {
     this.stopped = parts.stopped;
     this.upgrade = parts.upgrade;
     this.steps = parts.steps;
+    this.begun = parts.begun;
     this.trace = parts.steps?.parent;
   }
 
