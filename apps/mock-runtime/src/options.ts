@@ -34,6 +34,7 @@ export const flags = {
     help: "The driver's volumes are on this node's own disk, which other nodes don't see",
   },
   'generic-images': { type: 'boolean', default: false, help: 'Stand in for images that nobody defined' },
+  images: { type: 'string', help: 'TypeScript or JavaScript file that defines further images' },
 } as const satisfies Record<string, FlagSpec>;
 
 export interface MockRuntimeOptions {
@@ -47,7 +48,9 @@ export interface MockRuntimeOptions {
   cniConfDir: string;
   cniBinDir: string;
   genericImages: boolean;
-  csi: CsiOptions | undefined;
+  /** A file of images besides the catalogue. */
+  images: string | undefined;
+  csi?: CsiOptions;
 }
 
 export interface CsiOptions {
@@ -70,6 +73,7 @@ export function toOptions(values: FlagValues<typeof flags>): MockRuntimeOptions 
     cniConfDir: values['cni-conf-dir'] ?? `${rootDir}/cni/net.d`,
     cniBinDir: values['cni-bin-dir'] ?? `${rootDir}/cni/bin`,
     genericImages: values['generic-images'],
+    images: values.images,
     csi: csiOptions(values),
   };
 }
