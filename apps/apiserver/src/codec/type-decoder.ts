@@ -290,6 +290,8 @@ const nullLists: ReadonlySet<string> = new Set([
   'EndpointSlice.ports',
   'HorizontalPodAutoscalerStatus.currentMetrics',
   'LimitRangeSpec.limits',
+  'PodFailurePolicy.rules',
+  'ProjectedVolumeSource.sources',
   'Role.rules',
 ]);
 

@@ -2,7 +2,8 @@
 export function fill<T extends object>(object: T, defaults: Partial<T>): T {
   let filled: T | undefined;
   for (const key in defaults) {
-    if (object[key] !== undefined || defaults[key] === undefined) continue;
+    // Pointers that are always written are null when nothing was given.
+    if ((object[key] ?? undefined) !== undefined || defaults[key] === undefined) continue;
     filled ??= { ...object };
     filled[key] = defaults[key] as T[typeof key];
   }

@@ -1,6 +1,6 @@
 import { deepEqual, isObject } from '../deep';
 import { FieldSet } from './field-set';
-import { elementsOf, elementType, fieldType, typingOf } from './typing';
+import { elementsOf, elementType, fieldType, repeatedElements, typingOf } from './typing';
 import type { Typed } from './typing';
 
 /** What changed from one value to another. */
@@ -75,8 +75,11 @@ function compareLists(
   const [old, next] = [elementsOf(type, typing, before), elementsOf(type, typing, after)];
   const item = elementType(type);
   const gathered = new Gathered();
+  const repeated = new Set([before, after].flatMap((list) => [...repeatedElements(type, typing, list)]));
   for (const element of new Set([...old.keys(), ...next.keys()])) {
-    gathered.add(element, compare(old.get(element), next.get(element), item));
+    const [a, b] = [old.get(element), next.get(element)];
+    // Of elements that are there more than once nobody can tell whose fields they are.
+    gathered.add(element, repeated.has(element) ? compareLeaves(a, b) : compare(a, b, item));
   }
   return gathered.comparison();
 }

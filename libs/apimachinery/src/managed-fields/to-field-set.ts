@@ -1,6 +1,6 @@
 import { isObject } from '../deep';
 import { FieldSet } from './field-set';
-import { elementsOf, elementType, fieldType, isDeclared, typingOf } from './typing';
+import { elementsOf, elementType, fieldType, isDeclared, repeatedElements, typingOf } from './typing';
 import type { Typed } from './typing';
 
 /** What somebody who applies this value owns. Source: structured-merge-diff typed.ToFieldSet. */
@@ -20,10 +20,13 @@ export function toFieldSet(value: unknown, type: Typed): FieldSet {
     );
   }
   const item = elementType(type);
+  const repeated = repeatedElements(type, typing, value);
   return FieldSet.of(
     false,
-    [...elementsOf(type, typing, value)].map(
-      ([element, member]) => [element, FieldSet.of(true, toFieldSet(member, item).children)] as const,
-    ),
+    [...elementsOf(type, typing, value)].map(([element, member]) => {
+      // Of elements that are there more than once nobody can tell whose fields they are.
+      const fields = repeated.has(element) ? [] : toFieldSet(member, item).children;
+      return [element, FieldSet.of(true, fields)] as const;
+    }),
   );
 }

@@ -66,6 +66,18 @@ export function elementOf(type: Typed, typing: 'list-map' | 'set', value: unknow
   return `k:${canonicalJson(Object.fromEntries(pairs))}`;
 }
 
+/** The path elements that a list has more than once. */
+export function repeatedElements(type: Typed, typing: 'list-map' | 'set', list: unknown): Set<string> {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const value of Array.isArray(list) ? (list as unknown[]) : []) {
+    const element = elementOf(type, typing, value);
+    if (seen.has(element)) repeated.add(element);
+    seen.add(element);
+  }
+  return repeated;
+}
+
 /** The elements of a list by path element, in order; the first of duplicates. */
 export function elementsOf(type: Typed, typing: 'list-map' | 'set', list: unknown): Map<string, unknown> {
   const elements = new Map<string, unknown>();

@@ -61,6 +61,17 @@ export const isDns1123Subdomain = patternCheck({
   examples: ['example.com'],
 });
 
+const label1123Underscore = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+
+/** Search domains of DNS: subdomains that may have underscores. */
+export const isDns1123SubdomainWithUnderscore = patternCheck({
+  max: 253,
+  pattern: `${label1123Underscore}(\\.${label1123Underscore})*`,
+  message:
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character",
+  examples: ['example.com'],
+});
+
 export const isDns1035Label = patternCheck({
   max: 63,
   unit: 'characters',
@@ -100,7 +111,7 @@ export const isQualifiedName: NameCheck = (value) => {
   const errors: string[] = [];
   if (parts.length > 2) {
     return [
-      `a qualified name ${regexMessage(
+      `a valid label key ${regexMessage(
         "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
         qualifiedName,
         'MyName',
@@ -166,7 +177,7 @@ export const isEnvVarName: NameCheck = (value) => {
 
 export const isConfigMapKey: NameCheck = (value) => {
   const errors: string[] = [];
-  if (byteLength(value) > 253) errors.push(maxLengthMessage(253));
+  if (byteLength(value) > 253) errors.push(maxLengthMessage(253, 'characters'));
   if (!/^[-._a-zA-Z0-9]+$/.test(value)) {
     errors.push(
       regexMessage(

@@ -3,7 +3,7 @@ import { forbidden, notSupported } from '@tinkernetes/apimachinery';
 import type { Errors } from '../rules';
 
 /** Pods of these workloads run until they are told to stop. */
-export function onlyAlways(template: PodTemplateSpec | undefined): Errors {
+export function onlyAlways(template: PodTemplateSpec | undefined, kind = 'ReplicaSet'): Errors {
   const errors: Errors = [];
   const policy = template?.spec?.restartPolicy;
   if (policy && policy !== 'Always') {
@@ -13,7 +13,7 @@ export function onlyAlways(template: PodTemplateSpec | undefined): Errors {
     errors.push(
       forbidden(
         'spec.template.spec.activeDeadlineSeconds',
-        'activeDeadlineSeconds in ReplicaSet is not Supported',
+        `activeDeadlineSeconds in ${kind} is not Supported`,
       ),
     );
   }

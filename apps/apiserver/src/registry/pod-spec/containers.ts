@@ -7,24 +7,30 @@ import {
   invalid,
   isDns1123Label,
   isRestartableInitContainer,
-  notSupported,
   required,
 } from '@tinkernetes/apimachinery';
 import { eachOf, requireName, requireOneOf } from '../rules';
 import type { Errors } from '../rules';
-import { validateEnv, validateEnvFrom } from './env';
+import { validateEnv, validateEnvFrom, validateFileKeyVolumes } from './env';
 import { validateVolumeDevices, validateVolumeMounts } from './mounts';
 import type { Volumes } from './mounts';
 import { hostPortConflicts, validateContainerPorts } from './ports';
 import { validateLifecycle, validateProbes } from './probes';
 import { validateResources } from './resources';
+import { validateRestartRules } from './restart-rules';
 import { validateSecurityContext } from './security';
 
 const pullPolicies = ['Always', 'IfNotPresent', 'Never'];
 const terminationPolicies = ['File', 'FallbackToLogsOnError'];
 
+/** What containers refer to. */
+export interface PodParts {
+  readonly spec: PodSpec;
+  readonly volumes: Volumes;
+}
+
 /** What holds for containers of every sort. Source: core/validation.validateContainerCommon. */
-function validateCommon(container: Container, volumes: Volumes, path: string): Errors {
+function validateCommon(container: Container, { spec, volumes }: PodParts, path: string): Errors {
   const image = container.image ?? '';
   const imagePath = child(path, 'image');
   return [
@@ -42,11 +48,52 @@ function validateCommon(container: Container, volumes: Volumes, path: string): E
     ...validateEnv(container.env, child(path, 'env')),
     ...validateEnvFrom(container.envFrom, child(path, 'envFrom')),
     ...validateVolumeMounts(container, volumes, child(path, 'volumeMounts')),
+    ...validateFileKeyVolumes(container.env, volumes, child(path, 'env')),
     ...validateVolumeDevices(container, volumes, child(path, 'volumeDevices')),
     ...requireOneOf(child(path, 'imagePullPolicy'), container.imagePullPolicy, pullPolicies),
     ...validateResources(container.resources, child(path, 'resources')),
+    ...validateClaimsOf(container, spec, child(path, 'resources', 'claims')),
+    ...validateResizePolicy(container.resizePolicy, spec, child(path, 'resizePolicy')),
     ...validateSecurityContext(container.securityContext, child(path, 'securityContext')),
   ];
+}
+
+/** Source: core/validation.validateContainerResourceRequirements. */
+function validateClaimsOf({ resources }: Container, spec: PodSpec, path: string): Errors {
+  const known = (spec.resourceClaims ?? []).map(({ name }) => name);
+  const seen = new Set<string>();
+  return eachOf(path, resources?.claims, ({ name, request = '' }, at) => {
+    const key = `${name}/${request}`;
+    const isDuplicate = seen.has(key);
+    seen.add(key);
+    if (!name) return [required(child(at, 'name'))];
+    if (isDuplicate) return [duplicate(at, name)];
+    const where =
+      known.length === 0
+        ? 'must be one of the names in pod.spec.resourceClaims which is empty'
+        : `must be one of the names in pod.spec.resourceClaims: ${[...known].sort().join(', ')}`;
+    return known.includes(name)
+      ? []
+      : [{ reason: 'FieldValueNotFound', field: at, message: `Not found: "${name}": ${where}` }];
+  });
+}
+
+/** Source: core/validation.validateResizePolicy, which names the list, not the element. */
+function validateResizePolicy(policies: Container['resizePolicy'], spec: PodSpec, path: string): Errors {
+  const seen = new Set<string>();
+  return eachOf(path, policies, ({ resourceName, restartPolicy }, at) => {
+    const errors = seen.has(resourceName) ? [duplicate(at, resourceName)] : [];
+    seen.add(resourceName);
+    errors.push(
+      ...requireOneOf(path, resourceName, ['cpu', 'memory']),
+      ...requireOneOf(path, restartPolicy, ['NotRequired', 'RestartContainer']),
+    );
+    if (spec.restartPolicy === 'Never' && restartPolicy !== 'NotRequired') {
+      const detail = "must be 'NotRequired' when pod `restartPolicy` is 'Never'";
+      errors.push(invalid(path, restartPolicy, detail));
+    }
+    return errors;
+  });
 }
 
 /** Hooks and probes. */
@@ -57,7 +104,7 @@ function validateActions(container: Container, path: string, graceSeconds: numbe
   ];
 }
 
-export function validateContainers(spec: PodSpec, volumes: Volumes, path: string): Errors {
+export function validateContainers({ spec, volumes }: PodParts, path: string): Errors {
   const containers = spec.containers ?? [];
   if (containers.length === 0) return [required(path)];
   const names = new Set<string>();
@@ -66,16 +113,10 @@ export function validateContainers(spec: PodSpec, volumes: Volumes, path: string
     const isDuplicate = names.has(container.name);
     names.add(container.name);
     return [
-      ...validateCommon(container, volumes, at),
+      ...validateCommon(container, { spec, volumes }, at),
       ...(isDuplicate ? [duplicate(child(at, 'name'), container.name)] : []),
       ...validateActions(container, at, grace),
-      ...(container.restartPolicy === undefined
-        ? []
-        : requireOneOf(child(at, 'restartPolicy'), container.restartPolicy, [
-            'Always',
-            'Never',
-            'OnFailure',
-          ])),
+      ...validateRestartRules(container, at),
     ];
   });
   return [...errors, ...hostPortConflicts(containers, path)];
@@ -83,15 +124,13 @@ export function validateContainers(spec: PodSpec, volumes: Volumes, path: string
 
 const onlyOfSidecars = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
-export function validateInitContainers(spec: PodSpec, volumes: Volumes, path: string): Errors {
+export function validateInitContainers({ spec, volumes }: PodParts, path: string): Errors {
   const names = new Set(spec.containers?.map((container) => container.name));
   return eachOf(path, spec.initContainers, (container, at) => {
-    const errors = validateCommon(container, volumes, at);
+    const errors = validateCommon(container, { spec, volumes }, at);
     if (names.has(container.name)) errors.push(duplicate(child(at, 'name'), container.name));
     else if (container.name) names.add(container.name);
-    if (container.restartPolicy !== undefined && container.restartPolicy !== 'Always') {
-      errors.push(notSupported(child(at, 'restartPolicy'), container.restartPolicy, ['Always']));
-    }
+    errors.push(...validateRestartRules(container, at));
     if (isRestartableInitContainer(container)) {
       return [...errors, ...validateActions(container, at, spec.terminationGracePeriodSeconds ?? 0)];
     }
@@ -114,13 +153,13 @@ const forbiddenForEphemeral = [
 ] as const;
 
 /** Source: core/validation.validateEphemeralContainers. */
-export function validateEphemeralContainers(spec: PodSpec, volumes: Volumes, path: string): Errors {
+export function validateEphemeralContainers({ spec, volumes }: PodParts, path: string): Errors {
   const regular = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(
     (container) => container.name,
   );
   const names = new Set(regular);
   return eachOf(path, spec.ephemeralContainers, (container: EphemeralContainer, at, i) => {
-    const errors = validateCommon(container as Container, volumes, at);
+    const errors = validateCommon(container as Container, { spec, volumes }, at);
     if (names.has(container.name)) errors.push(duplicate(child(at, 'name'), container.name));
     names.add(container.name);
     const target = container.targetContainerName;

@@ -38,6 +38,8 @@ export function defaultPodOnly(spec: PodSpec): PodSpec {
     return isHostNetwork ? withHostPorts(requested) : requested;
   };
   let result = fill(spec, { enableServiceLinks: true });
+  if ((result.terminationGracePeriodSeconds ?? 0) < 0)
+    result = { ...result, terminationGracePeriodSeconds: 1 };
   result = mapMember(result, 'containers', (list) => mapList(list, forPod));
   result = mapMember(result, 'initContainers', (list) => mapList(list, forPod));
   return mapMember(result, 'resources', requestLimits);

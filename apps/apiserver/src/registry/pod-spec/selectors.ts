@@ -9,13 +9,32 @@ const isEmpty = (selector: LabelSelector): boolean =>
 
 const mismatch = '`selector` does not match template `labels`';
 
-/** A workload's selector: there, not empty, well-formed. */
-export function validateWorkloadSelector(selector: LabelSelector | undefined, kind: string): Errors {
+/**
+ * A workload's selector: there, not empty, well-formed. `malformed` is said of the whole when a part of it is wrong;
+ * undefined: nothing is.
+ */
+export function validateWorkloadSelector(
+  selector: LabelSelector | undefined,
+  kind: string,
+  malformed?: string,
+): Errors {
   if (!selector) return [required('spec.selector')];
   const errors = validateLabelSelector(selector, 'spec.selector');
-  return isEmpty(selector)
-    ? [...errors, invalid('spec.selector', selector, `empty selector is invalid for ${kind}`)]
-    : errors;
+  if (isEmpty(selector))
+    errors.push(invalid('spec.selector', selector, `empty selector is invalid for ${kind}`));
+  if (malformed !== undefined && !isWellFormed(selector))
+    errors.push(invalid('spec.selector', selector, malformed));
+  return errors;
+}
+
+function isWellFormed(selector: LabelSelector): boolean {
+  try {
+    selectorOf(selector);
+    return validateLabelSelector(selector, '').length === 0;
+  } catch (error) {
+    if (error instanceof Error) return false;
+    throw error;
+  }
 }
 
 /** The template, which has to carry the labels that its owner looks for. */

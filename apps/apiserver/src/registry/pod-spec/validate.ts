@@ -2,10 +2,12 @@ import type { PodDNSConfig, PodSpec, PodTemplateSpec } from '@tinkernetes/api';
 import {
   child,
   duplicate,
+  forbidden,
   inclusiveRangeMessage,
   invalid,
   isDns1123Label,
   isDns1123Subdomain,
+  isDns1123SubdomainWithUnderscore,
   isQualifiedName,
   isValidIp,
   required,
@@ -23,15 +25,17 @@ import { validateVolumes } from './volumes';
 const maxInt32 = 2_147_483_647;
 
 /** Rules of the specification that Pods and Pod templates share. Source: core/validation.ValidatePodSpec. */
-export function validatePodSpec(spec: PodSpec, path: string): Errors {
-  const volumes = validateVolumes(spec.volumes, child(path, 'volumes'));
+export function validatePodSpec(spec: PodSpec, path: string, podName?: string): Errors {
+  const volumes = validateVolumes(spec.volumes, child(path, 'volumes'), podName);
+  const parts = { spec, volumes: volumes.byName };
   const optional = (name: 'serviceAccountName' | 'nodeName' | 'priorityClassName' | 'runtimeClassName') =>
     spec[name] ? check(child(path, name), spec[name], isDns1123Subdomain) : [];
   return [
     ...volumes.errors,
-    ...validateContainers(spec, volumes.byName, child(path, 'containers')),
-    ...validateInitContainers(spec, volumes.byName, child(path, 'initContainers')),
-    ...validateEphemeralContainers(spec, volumes.byName, child(path, 'ephemeralContainers')),
+    ...validateResourceClaims(spec.resourceClaims, child(path, 'resourceClaims')),
+    ...validateContainers(parts, child(path, 'containers')),
+    ...validateInitContainers(parts, child(path, 'initContainers')),
+    ...validateEphemeralContainers(parts, child(path, 'ephemeralContainers')),
     ...validateResources(spec.resources, child(path, 'resources')),
     ...requireOneOf(child(path, 'restartPolicy'), spec.restartPolicy, ['Always', 'OnFailure', 'Never']),
     ...requireOneOf(child(path, 'dnsPolicy'), spec.dnsPolicy, [
@@ -42,7 +46,6 @@ export function validatePodSpec(spec: PodSpec, path: string): Errors {
     ]),
     ...validateLabels(spec.nodeSelector, child(path, 'nodeSelector')),
     ...validatePodSecurity(spec, path),
-    ...validatePullSecrets(spec, path),
     ...validateAffinity(spec.affinity, child(path, 'affinity')),
     ...validateDnsConfig(spec.dnsConfig, spec.dnsPolicy, child(path, 'dnsConfig')),
     ...eachOf(child(path, 'readinessGates'), spec.readinessGates, (gate, at) =>
@@ -59,11 +62,15 @@ export function validatePodSpec(spec: PodSpec, path: string): Errors {
     ...validateHostAliases(spec.hostAliases, child(path, 'hostAliases')),
     ...optional('priorityClassName'),
     ...optional('runtimeClassName'),
-    ...oneOf(child(path, 'preemptionPolicy'), spec.preemptionPolicy, ['Never', 'PreemptLowerPriority']),
+    ...oneOf(child(path, 'preemptionPolicy'), spec.preemptionPolicy, ['PreemptLowerPriority', 'Never']),
     ...within(path, 'overhead', spec.overhead, (limits, at) => validateResources({ limits }, at)),
     ...within(path, 'os', spec.os, (os, at) =>
-      requireOneOf(child(at, 'name'), os.name, ['linux', 'windows']),
+      os.name ? oneOf(at, os.name, ['linux', 'windows']) : [required(child(at, 'name'))],
     ),
+    ...(spec.hostnameOverride === undefined
+      ? []
+      : check(child(path, 'hostnameOverride'), spec.hostnameOverride, isDns1123Subdomain)),
+    ...validateWindowsOptions(spec, path),
   ];
 }
 
@@ -72,10 +79,54 @@ function validateDeadline(seconds: number | undefined, path: string): Errors {
   return [invalid(path, seconds, inclusiveRangeMessage(1, maxInt32))];
 }
 
-const validatePullSecrets = (spec: PodSpec, path: string): Errors =>
-  eachOf(child(path, 'imagePullSecrets'), spec.imagePullSecrets, (secret, at) =>
-    secret.name ? [] : [required(child(at, 'name'))],
+/** Source: core/validation.validatePodResourceClaims. */
+function validateResourceClaims(claims: PodSpec['resourceClaims'], path: string): Errors {
+  const names = new Set<string>();
+  return eachOf(path, claims, (claim, at) => {
+    const { name, resourceClaimName, resourceClaimTemplateName } = claim;
+    const errors: Errors = [];
+    if (!name) errors.push(required(child(at, 'name')));
+    else if (names.has(name)) errors.push(duplicate(child(at, 'name'), name));
+    else errors.push(...check(child(at, 'name'), name, isDns1123Label));
+    names.add(name);
+    const shown = {
+      Name: name ?? '',
+      ResourceClaimName: resourceClaimName ?? null,
+      ResourceClaimTemplateName: resourceClaimTemplateName ?? null,
+    };
+    if (resourceClaimName !== undefined && resourceClaimTemplateName !== undefined) {
+      const detail = 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified';
+      errors.push(invalid(at, shown, detail));
+    }
+    if (resourceClaimName === undefined && resourceClaimTemplateName === undefined) {
+      const detail = 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`';
+      errors.push(invalid(at, shown, detail));
+    }
+    for (const field of ['resourceClaimName', 'resourceClaimTemplateName'] as const) {
+      const given = claim[field];
+      if (given !== undefined) errors.push(...check(child(at, field), given, isDns1123Subdomain));
+    }
+    return errors;
+  });
+}
+
+/** What only Windows knows. Source: core/validation.validateLinux. */
+function validateWindowsOptions(spec: PodSpec, path: string): Errors {
+  if (spec.os?.name !== 'linux') return [];
+  const detail = 'windows options cannot be set for a linux pod';
+  const ofPod = spec.securityContext?.windowsOptions
+    ? [forbidden(child(path, 'securityContext', 'windowsOptions'), detail)]
+    : [];
+  const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const;
+  const ofContainers = lists.flatMap((list) =>
+    eachOf(child(path, list), spec[list] as PodSpec['containers'] | undefined, (container, at) =>
+      container.securityContext?.windowsOptions
+        ? [forbidden(child(at, 'securityContext', 'windowsOptions'), detail)]
+        : [],
+    ),
   );
+  return [...ofPod, ...ofContainers];
+}
 
 function validateSchedulingGates(spec: PodSpec, path: string): Errors {
   const seen = new Set<string>();
@@ -139,6 +190,12 @@ function validateDnsConfig(
     const detail = `must not have more than ${maxSearchLength} characters (including spaces) in the search list`;
     errors.push(invalid(child(path, 'searches'), searches, detail));
   }
+  errors.push(
+    ...eachOf(child(path, 'searches'), searches, (search, at) =>
+      // A dot at the end is that of the root, and `.` alone stands for it.
+      search === '.' ? [] : check(at, search.replace(/\.$/, ''), isDns1123SubdomainWithUnderscore),
+    ),
+  );
   const options = eachOf(child(path, 'options'), config.options, (option, at) =>
     option.name ? [] : [required(at, 'must not be empty')],
   );
@@ -147,11 +204,10 @@ function validateDnsConfig(
 
 /** A template's metadata and specification. Source: core/validation.ValidatePodTemplateSpec. */
 export function validatePodTemplate(template: PodTemplateSpec, path: string): Errors {
-  const meta = child(path, 'metadata');
   const spec = template.spec ?? { containers: [] };
   return [
-    ...validateLabels(template.metadata?.labels, child(meta, 'labels')),
-    ...validateAnnotations(template.metadata?.annotations, child(meta, 'annotations')),
+    ...validateLabels(template.metadata?.labels, child(path, 'labels')),
+    ...validateAnnotations(template.metadata?.annotations, child(path, 'annotations')),
     ...validatePodSpec(spec, child(path, 'spec')),
     ...(spec.ephemeralContainers?.length
       ? [

@@ -4,11 +4,18 @@ import {
   duplicate,
   forbidden,
   invalid,
+  inclusiveRangeMessage,
   isDns1123Label,
+  isDns1123Subdomain,
+  notSupported,
   Quantity,
   required,
+  tooLong,
+  validateAnnotations,
+  validateLabels,
 } from '@tinkernetes/apimachinery';
-import { check, eachOf, oneOf, requireValue } from '../rules';
+import { validateClaimSpec } from '../core/persistentvolumeclaim/validate';
+import { check, eachOf, oneOf, requireValue, within } from '../rules';
 import type { Errors } from '../rules';
 import { validateFieldRef, validateResourceFieldRef, volumeFieldPaths } from './field-references';
 import { localNonReservedPath, noBacksteps } from './paths';
@@ -29,10 +36,20 @@ const hostPathTypes = [
 export function validateVolumes(
   volumes: readonly Volume[] | undefined,
   path: string,
+  podName: string | undefined,
 ): { byName: Map<string, Volume>; errors: Errors } {
   const byName = new Map<string, Volume>();
   const errors = eachOf(path, volumes, (volume, at) => {
     const own = validateSource(volume, at);
+    // A Pod that has its name already (no template) must be able to name the claim.
+    if (volume.ephemeral && podName) {
+      const claim = `${podName}-${volume.name}`;
+      own.push(
+        ...isDns1123Subdomain(claim).map((text) =>
+          invalid(child(at, 'name'), volume.name, `PVC name ${JSON.stringify(claim)}: ${text}`),
+        ),
+      );
+    }
     if (!volume.name) own.push(required(child(at, 'name')));
     else own.push(...check(child(at, 'name'), volume.name, isDns1123Label));
     if (byName.has(volume.name)) own.push(duplicate(child(at, 'name'), volume.name));
@@ -66,7 +83,8 @@ const sourceRules: SourceRules = {
         ]
       : [required(child(path, 'path'))],
   gitRepo: all('repository'),
-  gcePersistentDisk: all('pdName'),
+  gcePersistentDisk: (source, path) =>
+    requireValue(path.replace(/gcePersistentDisk$/, 'persistentDisk.pdName'), source.pdName),
   awsElasticBlockStore: all('volumeID'),
   secret: (source, path) => [
     ...requireValue(child(path, 'secretName'), source.secretName),
@@ -75,23 +93,70 @@ const sourceRules: SourceRules = {
   nfs: (source, path) => [
     ...requireValue(child(path, 'server'), source.server),
     ...requireValue(child(path, 'path'), source.path),
-    ...(source.path && !source.path.startsWith('/')
+    ...(!source.path.startsWith('/')
       ? [invalid(child(path, 'path'), source.path, 'must be an absolute path')]
       : []),
   ],
-  iscsi: all('targetPortal', 'iqn'),
+  iscsi: (source, path) => [
+    ...requireValue(child(path, 'targetPortal'), source.targetPortal),
+    ...validateIqn(source.iqn, child(path, 'iqn')),
+    ...(source.lun < 0 || source.lun > 255
+      ? [invalid(child(path, 'lun'), source.lun, inclusiveRangeMessage(0, 255))]
+      : []),
+    ...((source.chapAuthDiscovery || source.chapAuthSession) && !source.secretRef
+      ? [required(child(path, 'secretRef'))]
+      : []),
+  ],
   glusterfs: all('endpoints', 'path'),
-  flocker: () => [],
+  flocker: (source, path) => {
+    const { datasetName = '', datasetUUID = '' } = source;
+    if (!datasetName && !datasetUUID)
+      return [required(path, 'one of datasetName and datasetUUID is required')];
+    if (datasetName && datasetUUID)
+      return [invalid(path, 'resource', 'datasetName and datasetUUID can not be specified simultaneously')];
+    return datasetName.includes('/')
+      ? [invalid(child(path, 'datasetName'), datasetName, "must not contain '/'")]
+      : [];
+  },
   persistentVolumeClaim: all('claimName'),
-  rbd: all('monitors', 'image'),
+  rbd: (source, path) => [
+    ...(source.monitors.length ? [] : [required(child(path, 'monitors'))]),
+    ...requireValue(child(path, 'image'), source.image),
+  ],
   cinder: all('volumeID'),
-  cephfs: all('monitors'),
-  quobyte: all('registry', 'volume'),
+  cephfs: (source, path) => (source.monitors.length ? [] : [required(child(path, 'monitors'))]),
+  quobyte: (source, path) => {
+    const detail = 'must be a host:port pair or multiple pairs separated by commas';
+    const { registry, volume, tenant = '' } = source;
+    const at = child(path, 'registry');
+    const isPair = (text: string) => /^[^:]+:[^:]+$/.test(text);
+    return [
+      ...(registry
+        ? registry.split(',').every(isPair)
+          ? []
+          : [invalid(at, registry, detail)]
+        : [required(at, detail)]),
+      ...(tenant.length > 64
+        ? [required(child(path, 'tenant'), 'must be a UUID and may not exceed a length of 64 characters')]
+        : []),
+      ...requireValue(child(path, 'volume'), volume),
+    ];
+  },
   downwardAPI: (source, path) => [
     ...fileMode(child(path, 'defaultMode'), source.defaultMode),
     ...downwardItems(source.items, path),
   ],
-  fc: () => [],
+  fc: (source, path) => {
+    const byName = source.targetWWNs?.length ?? 0;
+    const byId = source.wwids?.length ?? 0;
+    const detail = 'must specify either targetWWNs or wwids, but not both';
+    if (!byName && !byId) return [required(child(path, 'targetWWNs'), detail)];
+    if (byName && byId) return [invalid(child(path, 'targetWWNs'), source.targetWWNs, detail)];
+    if (!byName) return [];
+    const at = child(path, 'lun');
+    if (source.lun === undefined) return [required(at, 'lun is required if targetWWNs is specified')];
+    return source.lun < 0 || source.lun > 255 ? [invalid(at, source.lun, inclusiveRangeMessage(0, 255))] : [];
+  },
   flexVolume: all('driver'),
   configMap: (source, path) => [
     ...requireValue(child(path, 'name'), source.name),
@@ -101,17 +166,51 @@ const sourceRules: SourceRules = {
   vsphereVolume: all('volumePath'),
   photonPersistentDisk: all('pdID'),
   portworxVolume: all('volumeID'),
-  azureDisk: all('diskName', 'diskURI'),
-  storageos: () => [],
-  scaleIO: all('gateway', 'system', 'volumeName'),
+  azureDisk: (source, path) => {
+    const { diskName, diskURI, kind } = source;
+    const isManaged = kind === 'Managed';
+    const prefix = isManaged ? '/subscriptions/' : 'https://';
+    const supported = isManaged
+      ? '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}'
+      : 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd';
+    return [
+      ...requireValue(child(path, 'diskName'), diskName),
+      ...requireValue(child(path, 'diskURI'), diskURI),
+      ...oneOf(child(path, 'cachingMode'), source.cachingMode, ['None', 'ReadOnly', 'ReadWrite']),
+      ...oneOf(child(path, 'kind'), kind, ['Dedicated', 'Managed', 'Shared']),
+      ...(diskURI.startsWith(prefix) ? [] : [notSupported(child(path, 'diskURI'), diskURI, [supported])]),
+    ];
+  },
+  storageos: all('volumeName'),
   projected: validateProjected,
-  csi: all('driver'),
-  ephemeral: (source, path) =>
-    source.volumeClaimTemplate ? [] : [required(child(path, 'volumeClaimTemplate'))],
+  scaleIO: all('gateway', 'system', 'volumeName'),
+  csi: (source, path) => [
+    ...validateCsiDriverName(source.driver, child(path, 'driver')),
+    ...within(path, 'nodePublishSecretRef', source.nodePublishSecretRef, (ref, at) =>
+      // Upstream leaves the reference out of the path when it looks at the name.
+      ref.name ? check(child(path, 'name'), ref.name, isDns1123Subdomain) : [required(child(at, 'name'))],
+    ),
+  ],
+  ephemeral: (source, path) => {
+    const at = child(path, 'volumeClaimTemplate');
+    const template = source.volumeClaimTemplate;
+    if (!template) return [required(at)];
+    return [
+      ...validateLabels(template.metadata?.labels, child(at, 'metadata', 'labels')),
+      ...validateAnnotations(template.metadata?.annotations, child(at, 'metadata', 'annotations')),
+      ...validateClaimSpec(template.spec, child(at, 'spec')),
+    ];
+  },
   image: (source, path) => [
     ...requireValue(child(path, 'reference'), source.reference),
     ...oneOf(child(path, 'pullPolicy'), source.pullPolicy, ['Always', 'IfNotPresent', 'Never']),
   ],
+};
+
+/** How upstream's messages name some of them. */
+const misspelt: { [K in SourceName]?: string } = {
+  cephfs: 'cephFS',
+  downwardAPI: 'downwarAPI',
 };
 
 function validateSource(volume: Volume, path: string): Errors {
@@ -119,9 +218,52 @@ function validateSource(volume: Volume, path: string): Errors {
   if (names.length === 0) return [required(path, 'must specify a volume type')];
   return names.flatMap((name, i) => {
     const at = child(path, name);
-    if (i > 0) return [forbidden(at, 'may not specify more than 1 volume type')];
+    if (i > 0)
+      return [forbidden(child(path, misspelt[name] ?? name), 'may not specify more than 1 volume type')];
     const rule = sourceRules[name] as (source: unknown, path: string) => Errors;
     return rule(volume[name], at);
+  });
+}
+
+/** Source: core/validation.ValidateCSIDriverName. */
+export function validateCsiDriverName(driver: string | undefined, path: string): Errors {
+  if (!driver) return [required(path)];
+  return [
+    ...(Buffer.byteLength(driver) > 63 ? [tooLong(path, 63)] : []),
+    ...check(path, driver.toLowerCase(), isDns1123Subdomain).map(({ message, ...error }) => ({
+      ...error,
+      message: message.replace(JSON.stringify(driver.toLowerCase()), JSON.stringify(driver)),
+    })),
+  ];
+}
+
+const iqnForms =
+  /^(iqn\.\d{4}-\d{2}\.([a-z0-9]([-a-z0-9]*\.)?)+[a-z0-9]+(:[^,;*&$|\s]+)?|eui\.[a-fA-F0-9]{16}|naa\.[a-fA-F0-9]{32}|naa\.[a-fA-F0-9]{16})$/;
+
+/** Source: core/validation.validateISCSIVolumeSource. */
+export function validateIqn(iqn: string, path: string): Errors {
+  if (!iqn) return [required(path)];
+  if (!/^(iqn|eui|naa)/.test(iqn))
+    return [invalid(path, iqn, 'must be valid format starting with iqn, eui, or naa')];
+  return iqnForms.test(iqn) ? [] : [invalid(path, iqn, 'must be valid format')];
+}
+
+/** No two files of a projected volume in the same place. */
+function validateProjectedPaths(source: ProjectedVolumeSource, path: string): Errors {
+  const seen = new Set<string>();
+  return (source.sources ?? []).flatMap(({ secret, configMap, downwardAPI }) => {
+    const parts: Array<[Array<{ path: string }> | undefined, string | undefined]> = [
+      [secret?.items, secret?.name ?? ''],
+      [configMap?.items, configMap?.name ?? ''],
+      [downwardAPI?.items, undefined],
+    ];
+    return parts.flatMap(([items, name]) =>
+      (items ?? []).flatMap((item) => {
+        const isTaken = item.path !== '' && seen.has(item.path);
+        seen.add(item.path);
+        return isTaken ? [invalid(path, name ?? item.path, 'conflicting duplicate paths')] : [];
+      }),
+    );
   });
 }
 
@@ -172,12 +314,11 @@ function validateProjected(source: ProjectedVolumeSource, path: string): Errors 
   return [
     ...fileMode(child(path, 'defaultMode'), source.defaultMode),
     ...eachOf(sources, source.sources, (projection, at) => {
-      const names = Object.entries(projection).filter(([, value]) => value !== undefined);
-      const errors = names
-        .slice(1)
-        .map(([name]) => forbidden(child(at, name), 'may not specify more than 1 volume type per source'));
-      if (names.length === 0) errors.push(required(at, 'must specify a volume type'));
       const { secret, configMap, downwardAPI, serviceAccountToken: token } = projection;
+      const errors = [secret, configMap, downwardAPI, token]
+        .filter((part) => part !== undefined)
+        .slice(1)
+        .map(() => forbidden(at, 'may not specify more than 1 volume type per source'));
       if (secret) {
         errors.push(
           ...requireValue(child(child(at, 'secret'), 'name'), secret.name),
@@ -191,13 +332,18 @@ function validateProjected(source: ProjectedVolumeSource, path: string): Errors 
         );
       }
       if (downwardAPI) errors.push(...downwardItems(downwardAPI.items, child(at, 'downwardAPI')));
-      if (token) errors.push(...validateToken(token, child(at, 'serviceAccountToken')));
+      if (token) errors.push(...validateToken(token, child(at, 'serviceAccountToken'), path));
       return errors;
     }),
+    ...validateProjectedPaths(source, path),
   ];
 }
 
-function validateToken(token: { path: string; expirationSeconds?: number }, path: string): Errors {
+function validateToken(
+  token: { path: string; expirationSeconds?: number },
+  path: string,
+  volumePath: string,
+): Errors {
   const errors: Errors = [];
   const seconds = token.expirationSeconds ?? tokenSecondsMin;
   const at = child(path, 'expirationSeconds');
@@ -205,7 +351,8 @@ function validateToken(token: { path: string; expirationSeconds?: number }, path
     errors.push(invalid(at, seconds, 'may not specify a duration less than 10 minutes'));
   if (seconds > 2 ** 32)
     errors.push(invalid(at, seconds, 'may not specify a duration larger than 2^32 seconds'));
-  if (!token.path) errors.push(required(child(path, 'path')));
+  // Upstream reports the path beside the sources.
+  if (!token.path) errors.push(required(child(volumePath, 'path')));
   else errors.push(...localNonReservedPath(child(path, 'path'), token.path));
   return errors;
 }

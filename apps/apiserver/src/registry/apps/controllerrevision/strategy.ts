@@ -9,7 +9,7 @@ import { notNegative } from '../../rules';
 export const controllerRevisionStrategy = defineStrategy(ControllerRevisions, {
   validate: (revision) => [
     ...notNegative('revision', revision.revision),
-    ...(revision.data === undefined ? [required('data')] : []),
+    ...((revision.data ?? undefined) === undefined ? [required('data', 'data is mandatory')] : []),
   ],
   validateUpdate: (revision, old) => [
     ...notNegative('revision', revision.revision),

@@ -1,6 +1,6 @@
 import { DaemonSets } from '@tinkernetes/api';
 import type { DaemonSet, DaemonSetSpec } from '@tinkernetes/api';
-import { invalid, required, semanticEqual } from '@tinkernetes/apimachinery';
+import { invalid, notSupported, required, semanticEqual } from '@tinkernetes/apimachinery';
 import { daemonSetCells } from '../../../printers/workloads';
 import { podSpecWarnings } from '../../core/pod/warnings';
 import { defineStrategy } from '../../define-strategy';
@@ -9,7 +9,7 @@ import { immutable } from '../../immutable';
 import { defaultPodTemplate } from '../../pod-spec/defaults';
 import { validateSelectedTemplate, validateWorkloadSelector } from '../../pod-spec/selectors';
 import { intOrPercentValue, notMoreThanAll, positiveIntOrPercent } from '../../rollout';
-import { notNegative, requireOneOf } from '../../rules';
+import { notNegative } from '../../rules';
 import type { Errors } from '../../rules';
 import { onlyAlways } from '../restart-policy';
 
@@ -34,9 +34,20 @@ function withTemplateGeneration(set: DaemonSet, generation: number): DaemonSet {
 const templateGeneration = (set: DaemonSet): number =>
   Number(set.metadata.annotations?.[generationAnnotation] ?? 0);
 
+function rolloutType(strategy: DaemonSetSpec['updateStrategy']): Errors {
+  const type: string | undefined = strategy?.type;
+  if (type === 'RollingUpdate' || type === 'OnDelete') return [];
+  const { maxUnavailable, maxSurge } = strategy?.rollingUpdate ?? {};
+  const rolling = strategy?.rollingUpdate
+    ? { MaxUnavailable: maxUnavailable ?? 0, MaxSurge: maxSurge ?? 0 }
+    : null;
+  const shown = { Type: type ?? '', RollingUpdate: rolling };
+  return [notSupported('spec.updateStrategy', shown, ['RollingUpdate', 'OnDelete'])];
+}
+
 function validateRollout({ updateStrategy }: DaemonSetSpec): Errors {
   const path = 'spec.updateStrategy';
-  const errors = requireOneOf(`${path}.type`, updateStrategy?.type, ['RollingUpdate', 'OnDelete']);
+  const errors = rolloutType(updateStrategy);
   if (updateStrategy?.type !== 'RollingUpdate') return errors;
   const rolling = updateStrategy.rollingUpdate;
   if (!rolling) return [...errors, required(`${path}.rollingUpdate`)];
@@ -53,7 +64,7 @@ function validateRollout({ updateStrategy }: DaemonSetSpec): Errors {
     errors.push(invalid(surge, rolling.maxSurge, 'may not be set when maxUnavailable is non-zero'));
   }
   if (!hasUnavailable && !hasSurge) {
-    errors.push(invalid(unavailable, rolling.maxUnavailable, 'cannot be 0 when maxSurge is 0'));
+    errors.push(required(unavailable, 'cannot be 0 when maxSurge is 0'));
   }
   return errors;
 }
@@ -61,9 +72,9 @@ function validateRollout({ updateStrategy }: DaemonSetSpec): Errors {
 function validate({ spec }: DaemonSet): Errors {
   const given = spec ?? ({} as DaemonSetSpec);
   return [
-    ...validateWorkloadSelector(given.selector, 'daemonset'),
+    ...(given.selector ? validateWorkloadSelector(given.selector, 'daemonset') : []),
     ...validateSelectedTemplate(given.template, given.selector),
-    ...onlyAlways(given.template),
+    ...onlyAlways(given.template, 'DaemonSet'),
     ...notNegative('spec.minReadySeconds', given.minReadySeconds),
     ...validateRollout(given),
     ...notNegative('spec.revisionHistoryLimit', given.revisionHistoryLimit),

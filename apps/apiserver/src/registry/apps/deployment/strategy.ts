@@ -1,15 +1,15 @@
 import { Deployments } from '@tinkernetes/api';
 import type { Deployment, DeploymentSpec } from '@tinkernetes/api';
-import { forbidden, invalid } from '@tinkernetes/apimachinery';
+import { forbidden, invalid, notSupported } from '@tinkernetes/apimachinery';
 import { deploymentCells } from '../../../printers/workloads';
-import { podSpecWarnings } from '../../core/pod/warnings';
+import { podNameWarnings, podSpecWarnings } from '../../core/pod/warnings';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
 import { immutable } from '../../immutable';
 import { defaultPodTemplate } from '../../pod-spec/defaults';
 import { validateSelectedTemplate, validateWorkloadSelector } from '../../pod-spec/selectors';
 import { intOrPercentValue, notMoreThanAll, positiveIntOrPercent } from '../../rollout';
-import { notNegative, requireOneOf } from '../../rules';
+import { notNegative } from '../../rules';
 import type { Errors } from '../../rules';
 import { onlyAlways } from '../restart-policy';
 import { validateReplicaStatus } from '../replica-status';
@@ -27,9 +27,24 @@ function defaultSpec(given: DeploymentSpec): DeploymentSpec {
   return { ...spec, strategy: { ...strategy, rollingUpdate } };
 }
 
+function rolloutType(strategy: DeploymentSpec['strategy']): Errors {
+  const type: string | undefined = strategy?.type;
+  if (type === 'Recreate' || type === 'RollingUpdate') return [];
+  const { maxUnavailable, maxSurge } = strategy?.rollingUpdate ?? {};
+  const rolling = strategy?.rollingUpdate
+    ? { MaxUnavailable: maxUnavailable ?? 0, MaxSurge: maxSurge ?? 0 }
+    : null;
+  return [
+    notSupported('spec.strategy', { Type: type ?? '', RollingUpdate: rolling }, [
+      'Recreate',
+      'RollingUpdate',
+    ]),
+  ];
+}
+
 function validateRollout({ strategy }: DeploymentSpec): Errors {
   const path = 'spec.strategy';
-  const errors = requireOneOf(`${path}.type`, strategy?.type, ['Recreate', 'RollingUpdate']);
+  const errors = rolloutType(strategy);
   const rolling = strategy?.rollingUpdate;
   if (strategy?.type === 'Recreate') {
     return rolling
@@ -55,7 +70,7 @@ function validate({ spec }: Deployment): Errors {
   const given = spec ?? ({} as DeploymentSpec);
   const errors = [
     ...notNegative('spec.replicas', given.replicas),
-    ...validateWorkloadSelector(given.selector, 'deployment'),
+    ...validateWorkloadSelector(given.selector, 'deployment', 'invalid label selector'),
     ...validateSelectedTemplate(given.template, given.selector),
     ...onlyAlways(given.template),
     ...validateRollout(given),
@@ -92,6 +107,9 @@ export const deploymentStrategy = defineStrategy(Deployments, {
       'availableReplicas',
       'unavailableReplicas',
     ]),
-  warnings: (deployment) => podSpecWarnings(deployment.spec?.template?.spec, 'spec.template.spec'),
+  warnings: (deployment, old) => [
+    ...(old ? [] : podNameWarnings(deployment)),
+    ...podSpecWarnings(deployment.spec?.template?.spec, 'spec.template.spec'),
+  ],
   tableCells: deploymentCells,
 });

@@ -1,7 +1,7 @@
 import { ReplicaSets } from '@tinkernetes/api';
 import type { ReplicaSet } from '@tinkernetes/api';
 import { replicaSetCells } from '../../../printers/workloads';
-import { podSpecWarnings } from '../../core/pod/warnings';
+import { podNameWarnings, podSpecWarnings } from '../../core/pod/warnings';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
 import { immutable } from '../../immutable';
@@ -16,7 +16,7 @@ function validate({ spec }: ReplicaSet): Errors {
   return [
     ...notNegative('spec.replicas', spec?.replicas),
     ...notNegative('spec.minReadySeconds', spec?.minReadySeconds),
-    ...validateWorkloadSelector(spec?.selector, 'deployment'),
+    ...validateWorkloadSelector(spec?.selector, 'deployment', 'invalid label selector'),
     ...validateSelectedTemplate(spec?.template, spec?.selector),
     ...onlyAlways(spec?.template),
   ];
@@ -39,7 +39,10 @@ export const replicaSetStrategy = defineStrategy(ReplicaSets, {
       'readyReplicas',
       'availableReplicas',
     ]),
-  warnings: (set) => podSpecWarnings(set.spec?.template?.spec, 'spec.template.spec'),
+  warnings: (set, old) => [
+    ...(old ? [] : podNameWarnings(set)),
+    ...podSpecWarnings(set.spec?.template?.spec, 'spec.template.spec'),
+  ],
   selectableFieldNames: ['status.replicas'],
   selectableFields: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
   tableCells: replicaSetCells,

@@ -1,14 +1,22 @@
 import { StatefulSets } from '@tinkernetes/api';
 import type { StatefulSet, StatefulSetSpec } from '@tinkernetes/api';
-import { forbidden, invalid, semanticEqual } from '@tinkernetes/apimachinery';
+import {
+  child,
+  forbidden,
+  invalid,
+  isDns1123Label,
+  required,
+  semanticEqual,
+} from '@tinkernetes/apimachinery';
 import { statefulSetCells } from '../../../printers/workloads';
 import { podSpecWarnings } from '../../core/pod/warnings';
 import { defaultClaim } from '../../core/persistentvolumeclaim/defaults';
+import { validateClaimSpec } from '../../core/persistentvolumeclaim/validate';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapList, mapMember } from '../../fill';
 import { defaultPodTemplate } from '../../pod-spec/defaults';
 import { validateSelectedTemplate, validateWorkloadSelector } from '../../pod-spec/selectors';
-import { notNegative, oneOf, requireOneOf } from '../../rules';
+import { check, eachOf, notNegative, oneOf } from '../../rules';
 import type { Errors } from '../../rules';
 import { validateReplicaStatus } from '../replica-status';
 import { onlyAlways } from '../restart-policy';
@@ -22,12 +30,16 @@ function defaultSpec(given: StatefulSetSpec): StatefulSetSpec {
     revisionHistoryLimit: 10,
     persistentVolumeClaimRetentionPolicy: {},
   });
-  const updateStrategy = fill(spec.updateStrategy ?? {}, { type: 'RollingUpdate' });
+  const strategy = spec.updateStrategy ?? {};
+  // Who names the type is taken at his word; who doesn't gets the whole default.
+  const updateStrategy = strategy.type
+    ? strategy
+    : { ...strategy, type: 'RollingUpdate' as const, rollingUpdate: strategy.rollingUpdate ?? {} };
   const withClaims = mapMember(spec, 'volumeClaimTemplates', (claims) =>
     mapList(claims, (claim) => ({
+      ...defaultClaim(claim),
       kind: 'PersistentVolumeClaim',
       apiVersion: 'v1',
-      ...defaultClaim(claim),
       status: { phase: 'Pending' as const },
     })),
   );
@@ -40,7 +52,7 @@ function defaultSpec(given: StatefulSetSpec): StatefulSetSpec {
     ...withClaims,
     persistentVolumeClaimRetentionPolicy: retention,
     updateStrategy: isRolling
-      ? { ...updateStrategy, rollingUpdate: fill(updateStrategy.rollingUpdate ?? {}, { partition: 0 }) }
+      ? mapMember(updateStrategy, 'rollingUpdate', (rolling) => fill(rolling, { partition: 0 }))
       : updateStrategy,
   };
 }
@@ -49,27 +61,49 @@ function validate({ spec }: StatefulSet): Errors {
   const given = spec ?? ({} as StatefulSetSpec);
   const { updateStrategy, persistentVolumeClaimRetentionPolicy: retention } = given;
   const errors = [
-    ...requireOneOf('spec.podManagementPolicy', given.podManagementPolicy, ['OrderedReady', 'Parallel']),
-    ...requireOneOf('spec.updateStrategy', updateStrategy?.type, ['OnDelete', 'RollingUpdate']),
+    ...validatePolicies(given),
     ...notNegative('spec.updateStrategy.rollingUpdate.partition', updateStrategy?.rollingUpdate?.partition),
     ...oneOf('spec.persistentVolumeClaimRetentionPolicy.whenDeleted', retention?.whenDeleted, [
-      'Delete',
       'Retain',
+      'Delete',
     ]),
     ...oneOf('spec.persistentVolumeClaimRetentionPolicy.whenScaled', retention?.whenScaled, [
-      'Delete',
       'Retain',
+      'Delete',
     ]),
     ...notNegative('spec.replicas', given.replicas),
     ...notNegative('spec.minReadySeconds', given.minReadySeconds),
     ...notNegative('spec.ordinals.start', given.ordinals?.start),
-    ...validateWorkloadSelector(given.selector, 'statefulset'),
+    ...validateWorkloadSelector(given.selector, 'statefulset', ''),
     ...validateSelectedTemplate(withClaimVolumes(given), given.selector),
-    ...onlyAlways(given.template),
+    ...(given.serviceName ? check('spec.serviceName', given.serviceName, isDns1123Label) : []),
+    ...eachOf('spec.volumeClaimTemplates', given.volumeClaimTemplates, (claim, at) =>
+      validateClaimSpec(claim.spec ?? {}, child(at, 'spec')),
+    ),
+    ...onlyAlways(given.template, 'StatefulSet'),
   ];
   if (updateStrategy?.type === 'OnDelete' && updateStrategy.rollingUpdate) {
     const detail = "only allowed for updateStrategy 'RollingUpdate'";
     errors.push(invalid('spec.updateStrategy.rollingUpdate', updateStrategy.rollingUpdate, detail));
+  }
+  return errors;
+}
+
+function validatePolicies({ podManagementPolicy: management, updateStrategy }: StatefulSetSpec): Errors {
+  const errors: Errors = [];
+  if (!management) errors.push(required('spec.podManagementPolicy'));
+  else if (!['OrderedReady', 'Parallel'].includes(management)) {
+    const detail = "must be 'OrderedReady' or 'Parallel'";
+    errors.push(invalid('spec.podManagementPolicy', management, detail));
+  }
+  const type: string | undefined = updateStrategy?.type;
+  if (!type) errors.push(required('spec.updateStrategy'));
+  else if (!['RollingUpdate', 'OnDelete'].includes(type)) {
+    const rolling = updateStrategy?.rollingUpdate
+      ? { Partition: updateStrategy.rollingUpdate.partition ?? 0, MaxUnavailable: null }
+      : null;
+    const shown = { Type: type, RollingUpdate: rolling };
+    errors.push(invalid('spec.updateStrategy', shown, "must be 'RollingUpdate' or 'OnDelete'"));
   }
   return errors;
 }
@@ -82,8 +116,8 @@ function withClaimVolumes({
   if (volumeClaimTemplates.length === 0 || !template?.spec) return template;
   const own = template.spec.volumes ?? [];
   const claims = volumeClaimTemplates
-    .map((claim) => claim.metadata.name)
-    .filter((name) => !own.some((volume) => volume.name === name))
+    .map((claim) => claim.metadata?.name ?? '')
+    .filter((name, i, all) => all.indexOf(name) === i && !own.some((volume) => volume.name === name))
     .map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
   return { ...template, spec: { ...template.spec, volumes: [...own, ...claims] } };
 }
@@ -105,10 +139,21 @@ function withoutMutable(spec: StatefulSetSpec | undefined): object {
   return Object.fromEntries(Object.entries(spec ?? {}).filter(([name]) => !names.includes(name)));
 }
 
+/** It comes with a feature that is off. */
+const withoutMaxUnavailable = (spec: StatefulSetSpec): StatefulSetSpec =>
+  mapMember(spec, 'updateStrategy', (strategy) =>
+    mapMember(strategy, 'rollingUpdate', ({ maxUnavailable: _, ...rolling }) => rolling),
+  );
+
 /** Source: k8s.io/kubernetes/pkg/registry/apps/statefulset. */
 export const statefulSetStrategy = defineStrategy(StatefulSets, {
   default: (set) => mapMember(set, 'spec', defaultSpec),
-  prepareForCreate: (set) => ({ ...set, status: { replicas: 0, availableReplicas: 0 } }),
+  nameCheck: isDns1123Label,
+  prepareForCreate: (set) => ({
+    ...mapMember(set, 'spec', withoutMaxUnavailable),
+    status: { replicas: 0, availableReplicas: 0 },
+  }),
+  prepareForUpdate: (set) => mapMember(set, 'spec', withoutMaxUnavailable),
   validate,
   validateUpdate: (set, old) => [
     ...validate(set),
@@ -124,6 +169,13 @@ export const statefulSetStrategy = defineStrategy(StatefulSets, {
       'updatedReplicas',
       'availableReplicas',
     ]),
-  warnings: (set) => podSpecWarnings(set.spec?.template?.spec, 'spec.template.spec'),
+  warnings: (set) => [
+    ...podSpecWarnings(set.spec?.template?.spec, 'spec.template.spec'),
+    ...((set.spec?.revisionHistoryLimit ?? 0) < 0
+      ? [
+          'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',
+        ]
+      : []),
+  ],
   tableCells: statefulSetCells,
 });

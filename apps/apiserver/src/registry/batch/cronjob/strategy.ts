@@ -1,8 +1,8 @@
 import { CronJobs } from '@tinkernetes/api';
 import type { CronJob } from '@tinkernetes/api';
-import { invalid, required } from '@tinkernetes/apimachinery';
+import { invalid, notSupported, required } from '@tinkernetes/apimachinery';
 import { cronJobCells } from '../../../printers/workloads';
-import { podSpecWarnings } from '../../core/pod/warnings';
+import { podNameWarnings, podSpecWarnings } from '../../core/pod/warnings';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
 import { defaultPodTemplate } from '../../pod-spec/defaults';
@@ -40,6 +40,9 @@ function validate({ spec }: CronJob): Errors {
     ...validateTimeZone(spec?.timeZone),
     ...requireOneOf('spec.concurrencyPolicy', spec?.concurrencyPolicy, ['Allow', 'Forbid', 'Replace']),
     ...(job ? validateJobRules(job, 'spec.jobTemplate.spec') : []),
+    ...(job?.manualSelector
+      ? [notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false'])]
+      : []),
     ...(job?.template ? validatePodTemplate(job.template, 'spec.jobTemplate.spec.template') : []),
     ...notNegative('spec.successfulJobsHistoryLimit', spec?.successfulJobsHistoryLimit),
     ...notNegative('spec.failedJobsHistoryLimit', spec?.failedJobsHistoryLimit),
@@ -68,7 +71,9 @@ export const cronJobStrategy = defineStrategy(CronJobs, {
   ],
   validateUpdate: validate,
   defaultOrphanDependents: true,
-  warnings: (job) =>
-    podSpecWarnings(job.spec?.jobTemplate?.spec?.template?.spec, 'spec.jobTemplate.spec.template.spec'),
+  warnings: (job, old) => [
+    ...(old ? [] : podNameWarnings(job)),
+    ...podSpecWarnings(job.spec?.jobTemplate?.spec?.template?.spec, 'spec.jobTemplate.spec.template.spec'),
+  ],
   tableCells: cronJobCells,
 });

@@ -42,21 +42,28 @@ export function withGeneratedSelector(job: Job): Job {
   if (!spec || spec.manualSelector) return job;
   const uid = metadata.uid ?? '';
   const { template } = spec;
-  const labels = {
+  const generated = {
     'batch.kubernetes.io/controller-uid': uid,
     'batch.kubernetes.io/job-name': metadata.name,
     'controller-uid': uid,
     'job-name': metadata.name,
-    ...template.metadata?.labels,
   };
+  const labels = { ...generated, ...template.metadata?.labels };
   const selected = spec.selector?.matchLabels ?? {};
+  // Labels that came from the template are the template's, with what is generated into it.
+  const isFromTemplate = metadata.labels !== undefined && metadata.labels === template.metadata?.labels;
   return {
     ...job,
+    metadata: isFromTemplate ? { ...metadata, labels } : metadata,
     spec: {
       ...spec,
       selector: {
         ...spec.selector,
-        matchLabels: { 'batch.kubernetes.io/controller-uid': uid, ...selected },
+        matchLabels: Object.fromEntries(
+          Object.entries({ 'batch.kubernetes.io/controller-uid': uid, ...selected }).sort(([a], [b]) =>
+            a < b ? -1 : 1,
+          ),
+        ),
       },
       template: { ...template, metadata: { ...template.metadata, labels } } as typeof template,
     },

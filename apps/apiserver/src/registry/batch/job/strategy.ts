@@ -1,6 +1,6 @@
 import { Jobs } from '@tinkernetes/api';
 import { jobCells } from '../../../printers/workloads';
-import { podSpecWarnings } from '../../core/pod/warnings';
+import { podNameWarnings, podSpecWarnings } from '../../core/pod/warnings';
 import { defineStrategy } from '../../define-strategy';
 import { defaultJob, withGeneratedSelector } from './defaults';
 import { validateJob, validateJobUpdate } from './validate';
@@ -12,7 +12,10 @@ export const jobStrategy = defineStrategy(Jobs, {
   validate: validateJob,
   validateUpdate: validateJobUpdate,
   defaultOrphanDependents: true,
-  warnings: (job) => podSpecWarnings(job.spec?.template?.spec, 'spec.template.spec'),
+  warnings: (job, old) => [
+    ...(old ? [] : podNameWarnings(job)),
+    ...podSpecWarnings(job.spec?.template?.spec, 'spec.template.spec'),
+  ],
   selectableFieldNames: ['status.successful'],
   selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
   tableCells: jobCells,

@@ -19,7 +19,7 @@ import { noBacksteps } from '../../pod-spec/paths';
 import { validateNodeSelector } from '../../pod-spec/scheduling';
 import { oneOf, requireOneOf, requireValue } from '../../rules';
 import type { Errors } from '../../rules';
-import { accessModes } from '../persistentvolumeclaim/strategy';
+import { accessModes } from '../persistentvolumeclaim/validate';
 
 const sources = [
   'hostPath',

@@ -1,41 +1,13 @@
 import { PersistentVolumeClaims } from '@tinkernetes/api';
-import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '@tinkernetes/api';
-import {
-  forbidden,
-  isDns1123Subdomain,
-  Quantity,
-  required,
-  semanticEqual,
-  invalid,
-} from '@tinkernetes/apimachinery';
+import type { PersistentVolumeClaim } from '@tinkernetes/api';
+import { forbidden, semanticEqual } from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
 import { accessModesText } from '../../../printers/volumes';
 import { defineStrategy } from '../../define-strategy';
 import { mapMember } from '../../fill';
-import { validateLabelSelector } from '../../pod-spec/label-selectors';
-import { check, oneOf } from '../../rules';
 import type { Errors } from '../../rules';
 import { defaultClaim } from './defaults';
-
-export const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
-
-function validateSpec(spec: PersistentVolumeClaimSpec): Errors {
-  const errors: Errors = [];
-  if (!spec.accessModes?.length)
-    errors.push(required('spec.accessModes', 'at least 1 access mode is required'));
-  errors.push(...validateLabelSelector(spec.selector, 'spec.selector'));
-  for (const mode of spec.accessModes ?? []) errors.push(...oneOf('spec.accessModes', mode, accessModes));
-  const storage = spec.resources?.requests?.storage;
-  if (storage === undefined) errors.push(required('spec.resources[storage]'));
-  else if (Quantity.parse(storage).sign <= 0) {
-    errors.push(
-      invalid('spec.resources[storage]', Quantity.parse(storage).toString(), 'must be greater than zero'),
-    );
-  }
-  if (spec.storageClassName)
-    errors.push(...check('spec.storageClassName', spec.storageClassName, isDns1123Subdomain));
-  return [...errors, ...oneOf('spec.volumeMode', spec.volumeMode, ['Block', 'Filesystem'])];
-}
+import { validateClaimSpec } from './validate';
 
 const unchangeable =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
@@ -52,7 +24,7 @@ function validateUpdate(claim: PersistentVolumeClaim, old: PersistentVolumeClaim
     ...(isBinding ? { volumeName: oldSpec.volumeName } : {}),
     ...(oldSpec.storageClassName === undefined ? { storageClassName: undefined } : {}),
   };
-  const errors = validateSpec(spec);
+  const errors = validateClaimSpec(spec, 'spec');
   if (!semanticEqual(comparable, oldSpec)) errors.push(forbidden('spec', unchangeable));
   return errors;
 }
@@ -74,7 +46,7 @@ export const persistentVolumeClaimStrategy = defineStrategy(PersistentVolumeClai
   returnDeletedObject: true,
   default: defaultClaim,
   prepareForCreate: (claim) => ({ ...syncDataSources(claim), status: { phase: 'Pending' as const } }),
-  validate: (claim) => validateSpec(claim.spec ?? {}),
+  validate: (claim) => validateClaimSpec(claim.spec ?? {}, 'spec'),
   validateUpdate,
   tableCells: (claim, now) => {
     const { spec, status, metadata } = claim;

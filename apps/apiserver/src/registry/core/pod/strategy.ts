@@ -8,6 +8,7 @@ import { mapMember } from '../../fill';
 import { defaultPodOnly, defaultPodSpec } from '../../pod-spec/defaults';
 import { validatePodSpec } from '../../pod-spec/validate';
 import { podFieldNames, podFields } from './fields';
+import { withLabelKeys, withoutDisabledFields } from './prepare';
 import { podSpecWarnings } from './warnings';
 import { preparePodResize, validatePodResize, validatePodUpdate } from './update';
 
@@ -33,13 +34,13 @@ export const podStrategy = defineStrategy(Pods, {
     const conditions = gatedCondition(pod, now);
     const qosClass = qosClassOf(pod.spec);
     return {
-      ...pod,
+      ...mapMember(withLabelKeys(pod), 'spec', withoutDisabledFields),
       status: { phase: 'Pending' as const, ...(conditions.length > 0 ? { conditions } : {}), qosClass },
     };
   },
   validate: (pod) => {
     const { spec } = pod;
-    const errors = validatePodSpec(spec, 'spec');
+    const errors = validatePodSpec(spec, 'spec', pod.metadata.name);
     if (spec.ephemeralContainers?.length)
       errors.push(forbidden('spec.ephemeralContainers', 'cannot be set on create'));
     if (spec.nodeName && spec.schedulingGates?.length) {

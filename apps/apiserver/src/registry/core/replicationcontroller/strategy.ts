@@ -21,7 +21,7 @@ function validate({ spec }: ReplicationController): Errors {
     ...(isEmpty(selector) ? [required('spec.selector')] : []),
     ...notNegative('spec.replicas', spec?.replicas),
     ...validateSelectedTemplate(spec?.template, { matchLabels: selector }),
-    ...onlyAlways(spec?.template),
+    ...onlyAlways(spec?.template, 'ReplicationController'),
   ];
 }
 

@@ -1,11 +1,19 @@
 import { IngressClasses } from '@tinkernetes/api';
 import type { IngressClass } from '@tinkernetes/api';
-import { invalid, required, tooLong } from '@tinkernetes/apimachinery';
+import {
+  forbidden,
+  invalid,
+  isDns1123Label,
+  isDns1123Subdomain,
+  isPathSegmentName,
+  required,
+  tooLong,
+} from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
 import { immutable } from '../../immutable';
-import { requireValue } from '../../rules';
+import { check, requireName, requireOneOf } from '../../rules';
 import type { Errors } from '../../rules';
 
 const maxControllerLength = 250;
@@ -20,13 +28,30 @@ function validate({ spec }: IngressClass): Errors {
     errors.push(invalid(path, controller, 'must be a domain-prefixed path (such as "acme.io/foo")'));
   }
   const parameters = spec?.parameters;
-  return parameters
-    ? [
-        ...errors,
-        ...requireValue('spec.parameters.kind', parameters.kind),
-        ...requireValue('spec.parameters.name', parameters.name),
-      ]
-    : errors;
+  return parameters ? [...errors, ...validateParameters(parameters)] : errors;
+}
+
+type Parameters = NonNullable<NonNullable<IngressClass['spec']>['parameters']>;
+
+/** Source: networking/validation.validateIngressClassParametersReference. */
+function validateParameters({ apiGroup, kind, name, scope, namespace }: Parameters): Errors {
+  const path = 'spec.parameters';
+  const errors: Errors = [
+    ...(apiGroup === undefined || apiGroup === null
+      ? []
+      : check(`${path}.apiGroup`, apiGroup, isDns1123Subdomain)),
+    ...requireName(`${path}.kind`, kind, isPathSegmentName),
+    ...requireName(`${path}.name`, name, isPathSegmentName),
+    ...requireOneOf(`${path}.scope`, scope, ['Cluster', 'Namespace']),
+  ];
+  const at = `${path}.namespace`;
+  if (scope === 'Namespace') {
+    if (namespace === undefined) errors.push(required(at, "`parameters.scope` is set to 'Namespace'"));
+    else errors.push(...check(at, namespace, isDns1123Label));
+  }
+  if (scope === 'Cluster' && namespace !== undefined)
+    errors.push(forbidden(at, "`parameters.scope` is set to 'Cluster'"));
+  return errors;
 }
 
 /** `Kind.group/name` */
