@@ -80,7 +80,12 @@ export const flags = {
   },
   'service-account-private-key-file': {
     type: 'string',
-    help: 'Key that signs legacy service-account tokens (accepted, unused: tokens are requested from the API server)',
+    help: 'Key that signs tokens in Secrets of type kubernetes.io/service-account-token (PEM)',
+  },
+  'legacy-service-account-token-clean-up-period': {
+    type: 'duration',
+    default: 365 * 24 * 3600_000,
+    help: "How long a ServiceAccount's token may be unused before it is marked as invalid, and then deleted",
   },
   'node-monitor-period': { type: 'duration', default: 5_000, help: 'How often node health is looked at' },
   'node-monitor-grace-period': { type: 'duration', default: 50_000, help: 'How long a node may be silent' },

@@ -47,6 +47,7 @@ export interface ControllerDefinition {
   readonly leaderOnly?: boolean;
   /** Upstream has it off unless named. */
   readonly disabledByDefault?: boolean;
-  /** undefined: not implemented; the manager says so when it is asked for by name. */
+  /** Why it is not implemented; the manager says so when it is asked for by name. */
+  readonly absent?: string;
   readonly start?: (context: ControllerContext) => RunnableController;
 }

@@ -1,3 +1,9 @@
+import { startBootstrapSigner } from '../controllers/bootstrap/bootstrap-signer-controller';
+import { startTokenCleaner } from '../controllers/bootstrap/token-cleaner-controller';
+import { startTtlController } from '../controllers/ttl/ttl-controller';
+import { startServiceCidrController } from '../controllers/servicecidr/service-cidr-controller';
+import { startServiceAccountTokenController } from '../controllers/serviceaccounttoken/token-controller';
+import { startLegacyTokenCleaner } from '../controllers/serviceaccounttoken/legacy-token-cleaner-controller';
 import { startCsrApprovingController } from '../controllers/certificates/csr-approving-controller';
 import { startCsrCleanerController } from '../controllers/certificates/csr-cleaner-controller';
 import { startCsrSigningController } from '../controllers/certificates/csr-signing-controller';
@@ -35,7 +41,7 @@ import { startClaimProtectionController } from '../controllers/volumeprotection/
 import { startVolumeProtectionController } from '../controllers/volumeprotection/persistent-volume-protection-controller';
 import type { ControllerDefinition } from './context';
 
-/** Every controller that upstream's kube-controller-manager has, under its name. One without `start` is not implemented. */
+/** Every controller that upstream's kube-controller-manager has, under its name; `absent` says why one is not here. */
 export const controllers: readonly ControllerDefinition[] = [
   {
     name: 'node-ipam-controller',
@@ -170,6 +176,7 @@ export const controllers: readonly ControllerDefinition[] = [
     name: 'serviceaccount-token-controller',
     watches: ['serviceaccounts', 'secrets'],
     writes: ['secrets', 'serviceaccounts'],
+    start: startServiceAccountTokenController,
   },
   {
     name: 'endpointslice-mirroring-controller',
@@ -208,6 +215,7 @@ export const controllers: readonly ControllerDefinition[] = [
     name: 'ttl-controller',
     watches: ['nodes'],
     writes: ['nodes'],
+    start: startTtlController,
   },
   {
     name: 'bootstrap-signer-controller',
@@ -215,6 +223,7 @@ export const controllers: readonly ControllerDefinition[] = [
     watches: ['secrets', 'configmaps'],
     writes: ['configmaps'],
     disabledByDefault: true,
+    start: startBootstrapSigner,
   },
   {
     name: 'token-cleaner-controller',
@@ -222,6 +231,7 @@ export const controllers: readonly ControllerDefinition[] = [
     watches: ['secrets'],
     writes: ['secrets'],
     disabledByDefault: true,
+    start: startTokenCleaner,
   },
   {
     name: 'persistentvolume-binder-controller',
@@ -289,11 +299,13 @@ export const controllers: readonly ControllerDefinition[] = [
     serviceAccount: 'service-cidrs-controller',
     watches: ['servicecidrs', 'ipaddresses'],
     writes: ['servicecidrs'],
+    start: startServiceCidrController,
   },
   {
     name: 'validatingadmissionpolicy-status-controller',
     watches: ['validatingadmissionpolicies'],
     writes: ['validatingadmissionpolicies/status'],
+    absent: 'the API server does not check the types of expressions',
   },
   {
     name: 'volumeattributesclass-protection-controller',
@@ -306,54 +318,65 @@ export const controllers: readonly ControllerDefinition[] = [
     serviceAccount: 'legacy-service-account-token-cleaner',
     watches: ['secrets', 'pods', 'serviceaccounts'],
     writes: ['secrets'],
+    leaderOnly: true,
+    start: startLegacyTokenCleaner,
   },
   {
     name: 'device-taint-eviction-controller',
     watches: ['resourceslices', 'pods'],
     writes: ['pods'],
+    absent: 'needs DeviceTaintRules, which are off by default',
   },
   {
     name: 'podcertificaterequest-cleaner-controller',
     watches: ['podcertificaterequests'],
     writes: ['podcertificaterequests'],
+    absent: 'needs PodCertificateRequests, which are off by default',
   },
   {
     name: 'kube-apiserver-serving-clustertrustbundle-publisher-controller',
     watches: ['configmaps'],
     writes: ['clustertrustbundles'],
+    absent: 'needs ClusterTrustBundles, which are off by default',
   },
   {
     name: 'storageversion-garbage-collector-controller',
     watches: ['leases', 'storageversions'],
     writes: ['storageversions/status'],
+    absent: 'needs StorageVersions, which are off by default',
   },
   {
     name: 'storage-version-migrator-controller',
     watches: ['storageversionmigrations'],
     writes: ['everything'],
+    absent: 'needs StorageVersionMigrations, which are off by default',
   },
   {
     name: 'selinux-warning-controller',
     watches: ['pods'],
     writes: ['events'],
     disabledByDefault: true,
+    absent: 'nodes have no SELinux',
   },
   {
     name: 'node-route-controller',
     serviceAccount: 'route-controller',
     watches: ['nodes'],
     writes: ['routes of a cloud'],
+    absent: 'needs a cloud',
   },
   {
     name: 'service-lb-controller',
     serviceAccount: 'service-controller',
     watches: ['services', 'nodes'],
     writes: ['load balancers of a cloud'],
+    absent: 'needs a cloud',
   },
   {
     name: 'cloud-node-lifecycle-controller',
     watches: ['nodes'],
     writes: ['nodes'],
+    absent: 'needs a cloud',
   },
   {
     // Not in upstream's list: a CSI driver's controllers, which elsewhere are a Deployment of their own.

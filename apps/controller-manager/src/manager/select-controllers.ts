@@ -18,7 +18,7 @@ export function selectControllers(
         `--controllers: "${name}" is not in the list of known controllers: ${known.map((c) => c.name).join(', ')}`,
       );
     if (!entry.startsWith('-') && !definition.start)
-      throw new UsageError(`--controllers: "${name}" is not implemented yet`);
+      throw new UsageError(`--controllers: "${name}" is not implemented: ${definition.absent}`);
   }
   return known.filter(({ name, start, disabledByDefault }) => {
     if (!start || wanted.includes(`-${name}`)) return false;
