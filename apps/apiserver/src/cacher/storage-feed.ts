@@ -1,6 +1,7 @@
-import type { Clock, Logger } from '@tinkernetes/component-base';
+import type { Clock, Logger, Metrics } from '@tinkernetes/component-base';
 import { StatusError } from '@tinkernetes/apimachinery';
 import { CompactedError, type Storage, type StorageEvent } from '@tinkernetes/storage';
+import { cacheMetrics } from './metrics';
 import { WatchCache } from './watch-cache';
 import { WrittenObjects } from './written-objects';
 
@@ -25,6 +26,8 @@ export class StorageFeed {
   private readonly caches = new Map<string, WatchCache>();
   /** What writers are storing right now. */
   readonly written = new WrittenObjects();
+  /** Counts a watcher that was closed because it didn't keep up. */
+  readonly terminated: (cache: WatchCache) => void;
   private waiters: Waiter[] = [];
   private delivered = 0;
   /** Storage has forgotten what came after the last event: everything has to be loaded anew. */
@@ -33,8 +36,10 @@ export class StorageFeed {
 
   constructor(
     private readonly storage: Storage,
-    private readonly options: { clock: Clock; logger: Logger; signal: AbortSignal },
-  ) {}
+    private readonly options: { clock: Clock; logger: Logger; signal: AbortSignal; metrics?: Metrics },
+  ) {
+    this.terminated = options.metrics ? cacheMetrics(options.metrics, this) : () => undefined;
+  }
 
   /** All events up to this revision have been applied. */
   get revision(): number {

@@ -28,6 +28,7 @@ export class WatchCache {
   private readonly ring: EventRing;
   private codec: StoredCodec | undefined;
   private entryCount = 0;
+  private groupResource: { group: string; resource: string } | undefined;
   private changed = false;
   private readonly owner: EntryOwner = {
     codec: () => {
@@ -45,6 +46,7 @@ export class WatchCache {
     private readonly feed: {
       readonly revision: number;
       readonly written: WrittenObjects;
+      terminated(cache: WatchCache): void;
     },
   ) {
     this.ring = new EventRing(ringCapacity, loadedAt);
@@ -56,6 +58,18 @@ export class WatchCache {
     this.codec = codec;
   }
 
+  /** Of whom the objects are; for metrics. */
+  setResource(resource: { group: string; resource: string }): void {
+    this.groupResource = resource;
+  }
+  get resource(): { group: string; resource: string } | undefined {
+    return this.groupResource;
+  }
+  /** A watcher was closed because it didn't keep up. */
+  countTerminated(): void {
+    this.feed.terminated(this);
+  }
+
   get revision(): number {
     return this.feed.revision;
   }
@@ -64,6 +78,10 @@ export class WatchCache {
   }
   get watchers(): number {
     return this.subscribers.size;
+  }
+  /** Events that are kept for watches that resume. */
+  get capacity(): number {
+    return ringCapacity;
   }
   get oldestResumable(): number {
     return this.ring.oldestResumable;

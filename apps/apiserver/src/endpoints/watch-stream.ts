@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import type { Timer } from '@tinkernetes/component-base';
 import type { CacheEntry } from '../cacher/cache-entry';
 import type { CacheEvent } from '../cacher/cache-event';
 import type { ServedResource } from '../registry/generic/served-resource';
 import { statusOf } from '../server/respond';
+import { Slices } from '../server/slices';
 import type { EndpointContext, ResourceRequest } from './context';
 import { storeOf } from './context';
 import type { ListQuery } from './list-options';
@@ -13,8 +15,8 @@ import type { FrameType, WatchFrames } from './watch-frames';
 const bookmarkPeriodMs = 60_000;
 /** The last bookmark comes this long before the stream's end. */
 const bookmarkBeforeEndMs = 2000;
-/** Bytes that may wait for a watcher's socket before it counts as too slow and is closed. */
-const maxBuffered = 16 * 1024 * 1024;
+/** Bytes that may wait for a watcher's socket before it counts as too slow. They are shared by all who wait for them. */
+const maxPendingBytes = 16 * 1024 * 1024;
 
 export interface WatchStreamOptions {
   frames: WatchFrames;
@@ -29,6 +31,7 @@ export class WatchStream {
   private unsubscribe: () => void = () => undefined;
   private timers: Timer[] = [];
   private pending: Buffer[] = [];
+  private pendingBytes = 0;
   private ended = false;
   private converting: Promise<void> = Promise.resolve();
   /** Revision up to which everything has been sent. */
@@ -52,11 +55,23 @@ export class WatchStream {
     response.socket?.setNoDelay(true);
     signal.addEventListener('abort', () => this.end(), { once: true });
     response.on('close', () => this.end());
+    response.on('drain', () => this.flush());
     this.startTimers();
   }
 
-  initial(entry: CacheEntry): void {
-    this.write(this.options.frames.single('ADDED', entry));
+  /** What is there already; no faster than the client reads. */
+  async initial(entries: readonly CacheEntry[]): Promise<void> {
+    const { response, signal } = this.request;
+    const { frames, selection } = this.options;
+    const slices = new Slices(this.context.clock);
+    for (const entry of entries) {
+      if (this.ended) return;
+      if (selection.matches(entry)) this.write(frames.single('ADDED', entry));
+      if (!slices.areUsedUp) continue;
+      this.flush();
+      await slices.next();
+      if (response.writableNeedDrain) await once(response, 'drain', { signal }).catch(() => this.end());
+    }
   }
 
   endOfInitialEvents(revision: number): void {
@@ -111,20 +126,33 @@ export class WatchStream {
 
   private write(frame: Buffer): void {
     this.pending.push(frame);
+    this.pendingBytes += frame.length;
   }
 
-  /** One write to the socket for all frames of a batch. */
+  /** One write to the socket for all frames of a batch; while the client doesn't read, they wait here, shared. */
   private flush(): void {
     if (this.ended || this.pending.length === 0) return;
     const { response } = this.request;
-    const frames = this.pending;
-    this.pending = [];
-    if (response.writableLength > maxBuffered) {
-      this.end();
+    if (response.writableNeedDrain) {
+      if (this.pendingBytes > maxPendingBytes) this.terminate();
       return;
     }
+    const frames = this.pending;
+    this.pending = [];
+    this.pendingBytes = 0;
     const [first] = frames;
     response.write(frames.length === 1 && first ? first : Buffer.concat(frames));
+  }
+
+  /**
+   * Closes a watch whose client doesn't keep up, without a word, as upstream does: the client starts another one from
+   * where it is. What waits for it is dropped at once.
+   */
+  private terminate(): void {
+    storeOf(this.request).cache.countTerminated();
+    this.pending = [];
+    this.request.response.destroy();
+    this.end();
   }
 
   private fail(error: unknown): void {
@@ -157,11 +185,12 @@ export class WatchStream {
 
   private end(): void {
     if (this.ended) return;
-    this.flush();
     this.ended = true;
     this.unsubscribe();
     for (const timer of this.timers) timer.cancel();
-    if (!this.request.response.destroyed) this.request.response.end();
+    const { response } = this.request;
+    if (!response.destroyed) response.end(Buffer.concat(this.pending));
+    this.pending = [];
     this.finish();
   }
 }

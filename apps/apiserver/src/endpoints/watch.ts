@@ -30,7 +30,7 @@ export const watch: Endpoint = async (context, request) => {
   const stream = new WatchStream(context, request, { frames, selection, query });
   if (start.initial) await request.resource.prepare?.(start.initial);
   stream.open();
-  if (start.initial) for (const entry of start.initial) if (selection.matches(entry)) stream.initial(entry);
+  if (start.initial) await stream.initial(start.initial);
   if (query.sendInitialEvents && query.allowWatchBookmarks) stream.endOfInitialEvents(start.revision);
   stream.follow(start.revision);
   await stream.done;

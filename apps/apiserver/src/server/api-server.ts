@@ -63,7 +63,7 @@ export async function startServer(
 ): Promise<RunningApiServer> {
   const { clock, random, logger } = context;
   const stopping = new AbortController();
-  const feed = new StorageFeed(storage, { clock, logger, signal: stopping.signal });
+  const feed = new StorageFeed(storage, { clock, logger, signal: stopping.signal, metrics: context.metrics });
   const table = new ResourceTable();
   const runtime = { storage, feed, clock, random };
   const serviceRange = new IpRange(options.serviceClusterIpRange);

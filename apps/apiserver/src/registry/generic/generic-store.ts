@@ -101,6 +101,8 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
   ) {
     this.cache = runtime.feed.cache(options.prefix);
     this.cache.setCodec(options.storedCodec);
+    const { group, resource } = options.descriptor;
+    this.cache.setResource({ group, resource });
   }
 
   get descriptor(): ResourceDescriptor<T> {
