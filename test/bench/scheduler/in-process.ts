@@ -42,6 +42,8 @@ async function run(workload: Workload): Promise<Measured> {
     },
     signal: stopping.signal,
   });
+  // The scheduler's timers alone don't keep a process alive; in a real one connections do.
+  const alive = setInterval(() => undefined, 60_000);
   const running = scheduler.run();
   const add = async (count: number, prefix: string, { shape }: { shape: Workload['measured']['shape'] }) => {
     const all = new Promise<void>((resolve) => {
@@ -67,6 +69,7 @@ async function run(workload: Workload): Promise<Measured> {
   queue.close();
   stopping.abort();
   await running;
+  clearInterval(alive);
   attempts.sort((a, b) => a - b);
   const quantile = (q: number) => 1000 * (attempts[Math.floor((attempts.length - 1) * q)] ?? 0);
   return {

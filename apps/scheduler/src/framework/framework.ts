@@ -116,7 +116,7 @@ export class Framework {
     );
     for (const plugin of state.filters) {
       const status = plugin.filter?.(state, pod, node);
-      if (status) return { ...status, plugin: plugin.name };
+      if (status) return status.plugin === undefined ? { ...status, plugin: plugin.name } : status;
     }
     return undefined;
   }

@@ -18,7 +18,7 @@ export type Code =
 export interface Status {
   readonly code: Code;
   readonly reasons: readonly string[];
-  /** Set by the framework. */
+  /** Set by the framework, where the plugin itself has not. */
   readonly plugin?: string;
 }
 

@@ -14,6 +14,15 @@ const name = 'InterPodAffinity';
 const filterKey = `PreFilter${name}`;
 const scoreKey = `PreScore${name}`;
 
+const refusals = {
+  affinity: { ...unresolvable("node(s) didn't match pod affinity rules"), plugin: name },
+  antiAffinity: { ...unschedulable("node(s) didn't match pod anti-affinity rules"), plugin: name },
+  othersAntiAffinity: {
+    ...unschedulable("node(s) didn't satisfy existing pods anti-affinity rules"),
+    plugin: name,
+  },
+};
+
 type NamespaceLabels = (namespace: string) => Readonly<Record<string, string>>;
 
 class FilterState implements StateData {
@@ -88,16 +97,14 @@ export const interPodAffinity: PluginFactory = {
       filter(state, pod, node) {
         const counts = state.read<FilterState>(filterKey);
         if (!counts) return undefined;
-        if (!satisfiesAffinity(counts, pod, node, labelsOf))
-          return unresolvable("node(s) didn't match pod affinity rules");
+        if (!satisfiesAffinity(counts, pod, node, labelsOf)) return refusals.affinity;
         if (
           podInfoOf(pod).affinity.requiredAnti.some(({ topologyKey }) =>
             has(counts.unwanted, topologyKey, node),
           )
         )
-          return unschedulable("node(s) didn't match pod anti-affinity rules");
-        if (counts.forbidding.isOn(node.labels))
-          return unschedulable("node(s) didn't satisfy existing pods anti-affinity rules");
+          return refusals.antiAffinity;
+        if (counts.forbidding.isOn(node.labels)) return refusals.othersAntiAffinity;
         return undefined;
       },
       preScore(state, pod) {

@@ -23,6 +23,8 @@ const name = 'PodTopologySpread';
 const filterKey = `PreFilter${name}`;
 const scoreKey = `PreScore${name}`;
 const reason = "node(s) didn't match pod topology spread constraints";
+const missingLabel = { ...unresolvable(`${reason} (missing required label)`), plugin: name };
+const tooUneven = { ...unschedulable(reason), plugin: name };
 
 /** Matching Pods by domain, for each constraint. */
 class FilterState implements StateData {
@@ -186,10 +188,10 @@ function update(state: FilterState | undefined, { pod, changed, node, by }: Upda
 function refusal(state: FilterState, pod: Pod, node: NodeInfo) {
   for (const [i, constraint] of state.constraints.entries()) {
     const domain = node.labels[constraint.topologyKey];
-    if (domain === undefined) return unresolvable(`${reason} (missing required label)`);
+    if (domain === undefined) return missingLabel;
     const self = constraint.selector.matches(pod.metadata.labels ?? {}) ? 1 : 0;
     const skew = state.count(i, domain) + self - state.fewest(i);
-    if (skew > constraint.maxSkew) return unschedulable(reason);
+    if (skew > constraint.maxSkew) return tooUneven;
   }
   return undefined;
 }

@@ -14,8 +14,9 @@ export interface Candidate {
   violatedBudgets: number;
 }
 
+/** A Pod that has not started counts as one that starts now. */
 const startOf = ({ pod }: PodInfo): number =>
-  Date.parse(pod.status?.startTime ?? pod.metadata.creationTimestamp ?? '');
+  Date.parse(pod.status?.startTime ?? pod.metadata.creationTimestamp ?? '') || Number.MAX_SAFE_INTEGER;
 
 /** Higher priority, or running for longer. */
 const byImportance = (a: PodInfo, b: PodInfo): number => b.priority - a.priority || startOf(a) - startOf(b);
