@@ -48,10 +48,17 @@ describe('withDescriptions', () => {
     });
   });
 
-  it("gives a reference its type's text, beside allOf", () => {
-    expect(describeThing({ part: { $ref: '#/a.v1.Part' } })?.properties).toEqual({
-      part: { description: 'A part of a thing.', allOf: [{ $ref: '#/a.v1.Part' }] },
+  it('puts the text of a field that is a reference beside allOf', () => {
+    const texts = { 'a.v1.Thing': { properties: { part: 'Its part.' } } };
+    const schemas = { 'a.v1.Thing': { type: 'object', properties: { part: { $ref: '#/a.v1.Part' } } } };
+    expect(withDescriptions(schemas, texts)['a.v1.Thing']?.properties).toEqual({
+      part: { description: 'Its part.', allOf: [{ $ref: '#/a.v1.Part' }] },
     });
+  });
+
+  it("leaves a reference without a text: its type's would be told twice", () => {
+    const part = { $ref: '#/a.v1.Part' };
+    expect(describeThing({ part })?.properties).toEqual({ part });
   });
 
   it('leaves what nobody describes as it is', () => {

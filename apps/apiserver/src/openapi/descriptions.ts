@@ -17,8 +17,8 @@ export async function loadDescriptions(file: string): Promise<Descriptions> {
 }
 
 /**
- * The schemas with their descriptions. A field that refers to a type and has no text of its own has that type's. Texts
- * that a schema has already (custom resources bring theirs) stay.
+ * The schemas with their descriptions. A field that refers to a type needs no text of its own: who explains it shows the
+ * type's, too. Texts that a schema has already (custom resources bring theirs) stay.
  */
 export function withDescriptions(
   schemas: Readonly<Record<string, OpenAPISchema>>,
@@ -28,9 +28,7 @@ export function withDescriptions(
   for (const [name, schema] of Object.entries(schemas)) {
     const texts = descriptions[name];
     const properties = Object.entries(schema.properties ?? {}).map(([field, property]) => {
-      const type = (property.$ref ?? property.allOf?.[0]?.$ref)?.slice('#/'.length);
-      const text = texts?.properties?.[field] ?? (type ? descriptions[type]?.description : undefined);
-      return [field, described(property, text)] as const;
+      return [field, described(property, texts?.properties?.[field])] as const;
     });
     out[name] = described(
       { ...schema, ...(schema.properties ? { properties: Object.fromEntries(properties) } : undefined) },

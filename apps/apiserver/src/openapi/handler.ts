@@ -3,6 +3,7 @@ import type { ApiRequest } from '../contracts';
 import type { AggregatedSources } from '../discovery/aggregated';
 import { apiGroups } from '../discovery/documents';
 import { hashOf, PlainNotFound, sendBytes, sendWithETag, type HashedDocument } from '../server/respond';
+import { acceptedFormat, protobufType } from './formats';
 import { loadDescriptions, type Descriptions } from './descriptions';
 
 const json = 'application/json';
@@ -25,11 +26,17 @@ export class OpenApiDocuments {
   /** False: another path. */
   async serve(request: ApiRequest): Promise<boolean> {
     const path = request.info.path.replace(/\/$/, '');
-    if (path === '/openapi/v2') sendWithETag(request, await this.v2());
+    if (path === '/openapi/v2') await this.sendV2(request);
     else if (path === '/openapi/v3') await this.sendIndex(request);
     else if (path.startsWith(root)) await this.sendV3(request, path.slice(root.length));
     else return false;
     return true;
+  }
+
+  private async sendV2(request: ApiRequest): Promise<void> {
+    const format = acceptedFormat(request.raw.headers.accept, 'v2');
+    if (!format) request.response.writeHead(406).end();
+    else sendWithETag(request, await (format === 'json' ? this.v2() : this.v2Protobuf()));
   }
 
   private async sendV3(request: ApiRequest, path: string): Promise<void> {
@@ -87,6 +94,16 @@ export class OpenApiDocuments {
     return documentOf(await withRemoteSpecs(openApiV2(table, descriptions), remoteDocuments, available));
   }
 
+  private async v2Protobuf(): Promise<HashedDocument> {
+    const { bytes } = await this.v2();
+    const { encodeOpenApiV2 } = await import('./v2-protobuf');
+    const make = () => {
+      const encoded = encodeOpenApiV2(JSON.parse(bytes.toString('utf8')) as object);
+      return { bytes: encoded, hash: hashOf(encoded), contentType: protobufType('v2') };
+    };
+    return this.sources.aggregator.hasRemotes ? make() : this.kept('v2/protobuf', make);
+  }
+
   private async v3(group: string, version: string): Promise<HashedDocument | undefined> {
     const { table } = this.sources;
     if (!table.hasGroupVersion(group, version)) return undefined;
@@ -100,8 +117,12 @@ export class OpenApiDocuments {
   }
 
   private document(key: string, make: () => object): HashedDocument {
+    return this.kept(key, () => documentOf(make()));
+  }
+
+  private kept(key: string, make: () => HashedDocument): HashedDocument {
     let document = this.documents.get(key);
-    if (!document) this.documents.set(key, (document = documentOf(make())));
+    if (!document) this.documents.set(key, (document = make()));
     return document;
   }
 }
