@@ -332,6 +332,46 @@ describe('kubelet', () => {
     expect(kubelet.runtime.container('grows-main')?.id).not.toBe(id);
   });
 
+  it('defers a resize that there is no room for, says so, and does it when there is', async () => {
+    const resources = (cpu: string) => ({ requests: { cpu } });
+    const { status } = await kubelet.client.for(Nodes).get(nodeName);
+    const half = `${Math.floor(Number(status?.allocatable?.cpu) * 600)}m`;
+    const container = (name: string, cpu: string) => ({
+      containers: [{ name, image: 'busybox', resources: resources(cpu) }],
+    });
+    await kubelet.create('neighbour', container('neighbour-main', half));
+    await kubelet.create('patient', container('patient-main', '10m'));
+    await kubelet.phase('neighbour', 'Running');
+    await kubelet.phase('patient', 'Running');
+    await kubelet.client.for(Pods).patch(
+      'patient',
+      { spec: container('patient-main', half) },
+      {
+        type: 'strategic',
+        subresource: 'resize',
+        namespace: 'default',
+      },
+    );
+    await eventually(async () => {
+      const pod = await kubelet.get('patient');
+      expect(conditionOf(pod, 'PodResizePending')).toMatchObject({
+        status: 'True',
+        reason: 'Deferred',
+        message: expect.stringContaining("Node didn't have enough resource: cpu"),
+      });
+      expect(pod.status?.containerStatuses?.[0]?.allocatedResources?.cpu).toBe('10m');
+    });
+    await kubelet.client.for(Pods).delete('neighbour', { namespace: 'default', gracePeriodSeconds: 0 });
+    await eventually(
+      async () => {
+        const pod = await kubelet.get('patient');
+        expect(conditionOf(pod, 'PodResizePending')).toBeUndefined();
+        expect(pod.status?.containerStatuses?.[0]?.resources?.requests?.cpu).toBe(half);
+      },
+      { timeoutMs: 10_000 },
+    );
+  }, 20_000);
+
   it('kills at once when a pod that is ending is deleted by force', async () => {
     let release: (code: number) => void = () => undefined;
     const graces: number[] = [];

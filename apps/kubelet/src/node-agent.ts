@@ -11,6 +11,9 @@ import type { Client } from '@tinkernetes/client';
 import type { RunContext } from '@tinkernetes/component-base';
 import { createEventRecorder } from '@tinkernetes/controller';
 import { createSharedInformerFactory } from '@tinkernetes/informers';
+import { join } from 'node:path';
+import { AllocationManager } from './allocation/allocation-manager';
+import { AllocationStore } from './allocation/allocation-store';
 import { EvictionManager } from './eviction/eviction-manager';
 import { podConsumption } from './eviction/pod-consumption';
 import { ImageManager } from './images/image-manager';
@@ -190,6 +193,13 @@ export class NodeAgent {
       node,
       services,
     });
+    const activePods = () => this.pods.list().filter((pod) => !isPhaseTerminal(pod.status?.phase));
+    const allocations = new AllocationManager({
+      store: new AllocationStore(join(options.rootDir, 'allocated_pods_state'), logger),
+      events,
+      node,
+      activePods,
+    });
     const resizer = new ContainerResizer(runtime, machine.memoryBytes);
     const starter = new ContainerStarter({
       ...hooks,
@@ -239,12 +249,22 @@ export class NodeAgent {
       onFinished: (pod) => {
         this.pods.finished(pod);
         this.shutdown.ended();
+        for (const uid of allocations.deferred()) this.workers.wakeUp(uid);
       },
       syncer: createPodSyncer({
         runtimes: this.runtimes,
+        allocations,
         cache,
         statuses,
-        generator: new StatusGenerator({ statuses, probes, clock, runtimeName, hostIPs }),
+        generator: new StatusGenerator({
+          statuses,
+          probes,
+          clock,
+          allocations,
+          resizer,
+          runtimeName,
+          hostIPs,
+        }),
         probes,
         volumes,
         tokens: new TokenManager(client, clock, random),
@@ -264,7 +284,6 @@ export class NodeAgent {
         ensureMirror: (pod) => this.pods.ensureMirror(pod),
       }),
     });
-    const activePods = () => this.pods.list().filter((pod) => !isPhaseTerminal(pod.status?.phase));
     this.shutdown = new ShutdownManager({
       clock,
       logger,
@@ -305,6 +324,7 @@ export class NodeAgent {
     });
     this.pods = new PodDispatcher({
       workers: this.workers,
+      allocations,
       statuses,
       probes,
       mirrors,

@@ -65,7 +65,8 @@ function taintRefusal(pod: Pod, node: Node): PodVerdict | undefined {
   };
 }
 
-function resourceRefusal(pod: Pod, node: Node, others: readonly Pod[]): PodVerdict | undefined {
+/** Whether what is left of the node is too little for the Pod. */
+export function resourceRefusal(pod: Pod, node: Node, others: readonly Pod[]): PodVerdict | undefined {
   const allocatable = quantitiesOf(node.status?.allocatable);
   const podLimit = allocatable.get('pods');
   if (podLimit && others.length + 1 > podLimit.value()) {

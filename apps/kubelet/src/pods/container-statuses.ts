@@ -1,4 +1,4 @@
-import type { Container, ContainerState, ContainerStatus, Pod } from '@tinkernetes/api';
+import type { Container, ContainerState, ContainerStatus, Pod, ResourceRequirements } from '@tinkernetes/api';
 import { formatTime } from '@tinkernetes/component-base';
 import type { PodRuntimeStatus, RuntimeContainer } from '../runtime/pod-runtime-status';
 import { restartsAfter } from '../runtime/restart-policy';
@@ -14,6 +14,8 @@ export interface ContainerStatusContext {
   previous: readonly ContainerStatus[];
   /** Last words of exited containers, by container ID. */
   messages: ReadonlyMap<string, string>;
+  /** What a running container has, where that is not what it has been given. */
+  actualResources(container: Container, id: string): ResourceRequirements | undefined;
   isReady(container: Container, id: string): boolean;
   isStarted(container: Container, id: string): boolean;
 }
@@ -70,7 +72,7 @@ function containerStatus(
     restartCount: current.restartCount,
     started: started,
     state,
-    ...resourcesOf(container),
+    ...resourcesOf(container, running ? context.actualResources(container, current.id) : undefined),
     ...volumeMountsOf(container),
   };
 }
@@ -134,12 +136,18 @@ function stateOf(container: RuntimeContainer, context: ContainerStatusContext): 
   }
 }
 
-function resourcesOf(container: Container): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
-  const { requests, limits } = container.resources ?? {};
-  if (!requests && !limits) return { resources: {} };
+function resourcesOf(
+  container: Container,
+  actual: ResourceRequirements | undefined,
+): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
+  const { requests } = container.resources ?? {};
+  const { limits: actualLimits, requests: actualRequests } = actual ?? container.resources ?? {};
   return {
     ...(requests ? { allocatedResources: requests } : {}),
-    resources: { ...(limits ? { limits } : {}), ...(requests ? { requests } : {}) },
+    resources: {
+      ...(actualLimits ? { limits: actualLimits } : {}),
+      ...(actualRequests ? { requests: actualRequests } : {}),
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ContainerStatus, Pod, PodCondition } from '@tinkernetes/api';
 import { hasReadySandbox, type PodRuntimeStatus } from '../runtime/pod-runtime-status';
 import { isSidecar } from './pod-facts';
+import type { ResizeCondition } from '../allocation/allocation-manager';
 import type { PodPhase } from './pod-phase';
 
 type Verdict = Pick<PodCondition, 'status' | 'reason' | 'message'>;
@@ -10,6 +11,7 @@ export interface ConditionContext {
   init: readonly ContainerStatus[];
   regular: readonly ContainerStatus[];
   runtime: PodRuntimeStatus;
+  resize: readonly ResizeCondition[];
   /** The Pod's conditions so far, for readiness gates that others set. */
   existing: readonly PodCondition[];
 }
@@ -23,6 +25,10 @@ export function podConditions(pod: Pod, context: ConditionContext): Map<string, 
     ['Ready', readyVerdict(pod, containersReady, context.existing)],
     ['ContainersReady', containersReady],
     ['PodScheduled', { status: 'True' }],
+    ...context.resize.map(({ type, reason, message }): [string, Verdict] => [
+      type,
+      { status: 'True', ...(reason ? { reason } : {}), ...(message ? { message } : {}) },
+    ]),
   ]);
 }
 

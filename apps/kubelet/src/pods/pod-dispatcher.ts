@@ -1,6 +1,7 @@
 import type { Node, Pod } from '@tinkernetes/api';
 import type { Clock, Logger, StepTracer, TraceParent } from '@tinkernetes/component-base';
 import type { RuntimeClient } from '@tinkernetes/cri';
+import type { AllocationManager } from '../allocation/allocation-manager';
 import type { ProbeManager } from '../prober/probe-manager';
 import { labels, podAnnotations } from '../runtime/labels';
 import type { PodCache } from '../runtime/pod-cache';
@@ -15,6 +16,7 @@ import type { StatusManager } from './status-manager';
 
 export interface PodDispatcherDeps {
   workers: PodWorkers;
+  allocations: Pick<AllocationManager, 'allocated'>;
   statuses: StatusManager;
   probes: ProbeManager;
   mirrors: MirrorPods;
@@ -146,7 +148,8 @@ export class PodDispatcher {
     const others = [...this.byUID.values()].filter(
       (p) => p !== pod && !isPhaseTerminal((statuses.get(uidOf(p)) ?? p.status)?.phase),
     );
-    const refusal = nodeRefusal(pod) ?? refusalOf(pod, { node: node(), others });
+    const given = others.map((other) => this.deps.allocations.allocated(other));
+    const refusal = nodeRefusal(pod) ?? refusalOf(pod, { node: node(), others: given });
     const { name, namespace, uid } = pod.metadata;
     tracer.record('kubelet.admit', {
       parent: traceOf(pod),

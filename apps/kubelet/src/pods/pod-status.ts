@@ -1,7 +1,15 @@
-import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from '@tinkernetes/api';
+import type {
+  Container,
+  ContainerStatus,
+  Pod,
+  PodCondition,
+  PodStatus,
+  ResourceRequirements,
+} from '@tinkernetes/api';
 import { formatTime } from '@tinkernetes/component-base';
 import type { PodRuntimeStatus } from '../runtime/pod-runtime-status';
 import { qosClassOf } from '../runtime/resources';
+import type { ResizeCondition } from '../allocation/allocation-manager';
 import type { WaitingContainers } from '../runtime/runtime-manager';
 import { containerStatuses, type ContainerStatusContext } from './container-statuses';
 import { podConditions } from './pod-conditions';
@@ -25,6 +33,8 @@ export interface PodStatusContext {
   /** What was last reported for this Pod, or what the API server had. */
   previous: PodStatus | undefined;
   verdict: PodVerdict | undefined;
+  resize: readonly ResizeCondition[];
+  actualResources(container: Container, id: string): ResourceRequirements | undefined;
   /** Nothing of the Pod will run again. */
   terminal: boolean;
   /** Epoch milliseconds. */
@@ -40,7 +50,13 @@ export function podStatus(pod: Pod, context: PodStatusContext): PodStatus {
   const computed = podPhase(pod, statuses, context.terminal);
   const phase = settledPhase(computed, previous, verdict);
   const conditions = withTimes(
-    podConditions(pod, { phase, ...statuses, runtime, existing: pod.status?.conditions ?? [] }),
+    podConditions(pod, {
+      phase,
+      ...statuses,
+      runtime,
+      resize: context.resize,
+      existing: pod.status?.conditions ?? [],
+    }),
     { previous, now: context.now, generation: pod.metadata.generation },
   );
   for (const extra of verdict?.conditions ?? []) {

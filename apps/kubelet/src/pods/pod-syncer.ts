@@ -2,6 +2,7 @@ import type { Node, Pod, PodStatus, Secret } from '@tinkernetes/api';
 import type { Clock, Logger, StepTracer, TraceParent } from '@tinkernetes/component-base';
 import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import type { AllocationManager } from '../allocation/allocation-manager';
 import type { RuntimeHealth } from '../node/runtime-health';
 import type { ProbeManager } from '../prober/probe-manager';
 import type { PodCache } from '../runtime/pod-cache';
@@ -20,6 +21,7 @@ import type { StatusManager } from './status-manager';
 
 export interface PodSyncerDeps {
   runtimes: RuntimeManager;
+  allocations: AllocationManager;
   cache: PodCache;
   statuses: StatusManager;
   generator: StatusGenerator;
@@ -46,6 +48,7 @@ export interface PodSyncerDeps {
 /** Sooner tries come from events: the runtime's, or the missing object's. */
 const networkRetryMs = 5000;
 const mountRetryMs = 5000;
+const resizeRetryMs = 5000;
 
 /** The steps of a Pod's life on this node. Source: pkg/kubelet SyncPod, SyncTerminatingPod, SyncTerminatedPod. */
 export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
@@ -71,7 +74,8 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
     return { parent, node: deps.nodeName, object: { kind: 'Pod', namespace, name, uid } };
   }
 
-  async function sync(pod: Pod, trace: TraceParent | undefined): Promise<SyncOutcome> {
+  async function sync(asked: Pod, trace: TraceParent | undefined): Promise<SyncOutcome> {
+    const pod = deps.allocations.update(asked);
     const { cache, health, events, probes, runtimes, generator, tracer } = deps;
     const uid = uidOf(pod);
     const before = await cache.get(uid, pod.metadata.name, pod.metadata.namespace);
@@ -106,6 +110,7 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
       result: await runtimes.syncPod(pod, before, { pullSecrets, trace }),
       after: await cache.get(uid, pod.metadata.name, pod.metadata.namespace),
     }));
+    deps.allocations.actuated(pod, result.resizeError);
     generator.setWaiting(uid, result.waiting);
     probes.update(pod, after);
     const final = await generator.generate(pod, after);
@@ -119,7 +124,8 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
     report(pod, final);
     await runtimes.collectGarbage(after);
     if (result.sandboxError) throw result.sandboxError;
-    const waits = [result.retryAfterMs, deadlineMs].flatMap((ms) => ms ?? []);
+    const retryResize = result.resizeError ? resizeRetryMs : undefined;
+    const waits = [result.retryAfterMs, deadlineMs, retryResize].flatMap((ms) => ms ?? []);
     return {
       terminal: isPhaseTerminal(final.phase),
       retryAfterMs: waits.length > 0 ? Math.min(...waits) : undefined,
@@ -167,10 +173,11 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
   }
 
   async function terminate(
-    pod: Pod,
+    asked: Pod,
     { verdict, gracePeriodSeconds, signal }: KillRequest & { signal: AbortSignal },
   ): Promise<void> {
     const { cache, generator, probes, runtimes } = deps;
+    const pod = deps.allocations.allocated(asked);
     const uid = uidOf(pod);
     const before = await cache.get(uid, pod.metadata.name, pod.metadata.namespace);
     probes.update(
@@ -199,6 +206,7 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
       await rm(podLogDirectory(deps.podLogsDir, pod), { recursive: true, force: true });
     }
     generator.forget(uid);
+    deps.allocations.forget(uid);
     runtimes.forget(pod);
     started.delete(uid);
     housed.delete(uid);

@@ -1,6 +1,8 @@
 import type { Pod, PodStatus } from '@tinkernetes/api';
 import type { Clock } from '@tinkernetes/component-base';
 import type { ProbeManager } from '../prober/probe-manager';
+import type { AllocationManager } from '../allocation/allocation-manager';
+import type { ContainerResizer } from '../runtime/container-resizer';
 import type { PodRuntimeStatus } from '../runtime/pod-runtime-status';
 import type { WaitingContainers } from '../runtime/runtime-manager';
 import { terminationMessage } from '../runtime/termination-message';
@@ -12,6 +14,8 @@ export interface StatusGeneratorDeps {
   statuses: StatusManager;
   probes: ProbeManager;
   clock: Clock;
+  allocations: Pick<AllocationManager, 'conditions'>;
+  resizer: Pick<ContainerResizer, 'actualResources'>;
   runtimeName: string;
   hostIPs: readonly string[];
 }
@@ -51,6 +55,8 @@ export class StatusGenerator {
       messages: await this.lastWords(pod, runtime),
       previous: statuses.get(uid) ?? pod.status,
       verdict,
+      resize: terminal ? [] : this.deps.allocations.conditions(uid),
+      actualResources: (container, id) => this.deps.resizer.actualResources(container, id),
       terminal,
       now: clock.now(),
       isReady: (container, id) => probes.isReady(container, id),

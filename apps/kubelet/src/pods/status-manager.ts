@@ -188,8 +188,15 @@ function statusPatch(pod: Pod, next: PodStatus, known: PodStatus | undefined): o
 /** Fields that a later status may leave out again. */
 const ownedOptionalFields = ['reason', 'message'];
 
+/** Conditions of the kubelet's that a later status may leave out. */
+const passingConditions = ['PodResizePending', 'PodResizeInProgress'];
+
 function changedConditions(next: readonly PodCondition[], known: readonly PodCondition[]): object[] {
-  return next
+  const changed = next
     .filter((c) => JSON.stringify(c) !== JSON.stringify(known.find((k) => k.type === c.type)))
     .map((c) => ({ ...c, reason: c.reason ?? null, message: c.message ?? null }));
+  const over = known
+    .filter(({ type }) => passingConditions.includes(type) && !next.some((c) => c.type === type))
+    .map(({ type }) => ({ type, $patch: 'delete' }));
+  return [...changed, ...over];
 }

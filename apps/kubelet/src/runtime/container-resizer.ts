@@ -1,11 +1,24 @@
-import type { Container, Pod } from '@tinkernetes/api';
+import type { Container, Pod, ResourceRequirements } from '@tinkernetes/api';
 import type { DeepPartial, LinuxContainerResources, RuntimeClient } from '@tinkernetes/cri';
 import { isSidecar } from '../pods/pod-facts';
 import { kill, type ContainerKill } from './container-kill';
 import { findContainer, type PodRuntimeStatus, type RuntimeContainer } from './pod-runtime-status';
 import { linuxResources } from './resources';
 
-type Applied = Pick<LinuxContainerResources, 'cpuShares' | 'cpuQuota' | 'memoryLimitInBytes'>;
+type Numbers = Pick<LinuxContainerResources, 'cpuShares' | 'cpuQuota' | 'memoryLimitInBytes'>;
+
+interface Applied {
+  numbers: Numbers;
+  /** Unknown after a restart of the kubelet, until the container gets something new. */
+  resources: ResourceRequirements | undefined;
+}
+
+export interface ResizeResult {
+  /** Containers whose resizePolicy asks for a restart. */
+  restarts: ContainerKill[];
+  /** The runtime could not do it; to be tried again. */
+  error?: Error;
+}
 
 /**
  * In-place resize (KEP-1287): running containers get the CPU and memory that the spec now says, or are restarted where
@@ -21,38 +34,49 @@ export class ContainerResizer {
   ) {}
 
   started(containerId: string, pod: Pod, container: Container): void {
-    this.applied.set(containerId, pick(linuxResources(pod, container, this.memoryCapacity)));
+    this.applied.set(containerId, {
+      numbers: pick(linuxResources(pod, container, this.memoryCapacity)),
+      resources: container.resources ?? {},
+    });
   }
 
   forget(status: PodRuntimeStatus): void {
     for (const { id } of status.containers) this.applied.delete(id);
   }
 
+  /** What the container has, where that is not what it has been given. */
+  actualResources(container: Container, id: string): ResourceRequirements | undefined {
+    const actual = this.applied.get(id)?.resources;
+    return JSON.stringify(actual) === JSON.stringify(container.resources ?? {}) ? undefined : actual;
+  }
+
   /** Applies what can be applied to running containers; the rest has to be restarted. */
-  async resize(pod: Pod, status: PodRuntimeStatus): Promise<ContainerKill[]> {
-    const restarts: ContainerKill[] = [];
+  async resize(pod: Pod, status: PodRuntimeStatus): Promise<ResizeResult> {
+    const result: ResizeResult = { restarts: [] };
     for (const container of [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers]) {
       const current = findContainer(status, container.name);
       if (current?.state !== 'running') continue;
-      const wanted = pick(linuxResources(pod, container, this.memoryCapacity));
+      const linux = linuxResources(pod, container, this.memoryCapacity);
+      const wanted = pick(linux);
       const changed = changesOf(this.appliedTo(current) ?? wanted, wanted);
-      if (changed.length === 0) continue;
       if (changed.some((resource) => restartsFor(container, resource))) {
-        restarts.push(kill(current, container, 'resize', true));
+        result.restarts.push(kill(current, container, 'resize', true));
         continue;
       }
-      await this.runtime.updateContainerResources({
-        containerId: current.id,
-        linux: linuxResources(pod, container, this.memoryCapacity),
-      });
-      this.applied.set(current.id, wanted);
+      try {
+        if (changed.length > 0)
+          await this.runtime.updateContainerResources({ containerId: current.id, linux });
+        this.applied.set(current.id, { numbers: wanted, resources: container.resources ?? {} });
+      } catch (error) {
+        result.error = error as Error;
+      }
     }
-    return restarts;
+    return result;
   }
 
   /** After a restart of the kubelet only the runtime knows. */
-  private appliedTo({ id, raw }: RuntimeContainer): Applied | undefined {
-    const known = this.applied.get(id);
+  private appliedTo({ id, raw }: RuntimeContainer): Numbers | undefined {
+    const known = this.applied.get(id)?.numbers;
     if (known) return known;
     const reported = raw.resources?.linux;
     return reported ? pick(reported) : undefined;
@@ -63,9 +87,9 @@ const pick = ({
   cpuShares = 0,
   cpuQuota = 0,
   memoryLimitInBytes = 0,
-}: DeepPartial<LinuxContainerResources>): Applied => ({ cpuShares, cpuQuota, memoryLimitInBytes });
+}: DeepPartial<LinuxContainerResources>): Numbers => ({ cpuShares, cpuQuota, memoryLimitInBytes });
 
-function changesOf(before: Applied, after: Applied): Array<'cpu' | 'memory'> {
+function changesOf(before: Numbers, after: Numbers): Array<'cpu' | 'memory'> {
   const changes: Array<'cpu' | 'memory'> = [];
   if (before.cpuShares !== after.cpuShares || before.cpuQuota !== after.cpuQuota) changes.push('cpu');
   if (before.memoryLimitInBytes !== after.memoryLimitInBytes) changes.push('memory');

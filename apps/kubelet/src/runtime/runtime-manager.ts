@@ -36,6 +36,8 @@ export type WaitingContainers = ReadonlyMap<string, StartError>;
 
 export interface SyncPodResult {
   waiting: WaitingContainers;
+  /** A running container could not be given its resources. */
+  resizeError?: Error;
   /** The sandbox could not be made. */
   sandboxError?: Error;
   /** The soonest that something that waits may be tried again. */
@@ -63,6 +65,7 @@ export class RuntimeManager {
     const { killer, events } = this.deps;
     const actions = computePodActions(pod, status, this.deps.probes);
     const waiting = new Map<string, StartError>();
+    let resizeError: Error | undefined;
     if (actions.killPod) {
       if (status.sandboxes.length > 0) {
         if (actions.createSandbox && status.containers.length > 0) {
@@ -77,7 +80,9 @@ export class RuntimeManager {
       }
       if (!actions.createSandbox) return { waiting };
     } else {
-      for (const restart of await this.deps.resizer.resize(pod, status)) {
+      const resize = await this.deps.resizer.resize(pod, status);
+      resizeError = resize.error;
+      for (const restart of resize.restarts) {
         if (actions.containersToKill.some((k) => k.target === restart.target)) continue;
         actions.containersToKill.push(restart);
         actions.containersToStart.push(restart.container);
@@ -88,7 +93,7 @@ export class RuntimeManager {
     }
     let { sandboxId } = actions;
     let podIPs = status.ips;
-    if (!actions.createSandbox && !startsAnything(actions)) return { waiting };
+    if (!actions.createSandbox && !startsAnything(actions)) return { waiting, resizeError };
     const config = await this.deps.inputs.sandbox(pod, actions.attempt);
     if (actions.createSandbox) {
       try {
@@ -126,7 +131,7 @@ export class RuntimeManager {
     const delays = [...waiting.values()].map((e) => e.retryAfterMs ?? startRetryMs);
     // The next container needs nothing but that this one has started.
     if (actions.initContainersToStart.some((c) => isSidecar(c) && !waiting.has(c.name))) delays.push(0);
-    return { waiting, retryAfterMs: delays.length > 0 ? Math.min(...delays) : undefined };
+    return { waiting, resizeError, retryAfterMs: delays.length > 0 ? Math.min(...delays) : undefined };
   }
 
   async killPod(pod: Pod, status: PodRuntimeStatus, options: KillOptions): Promise<void> {
