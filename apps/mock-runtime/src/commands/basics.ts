@@ -99,11 +99,12 @@ export async function pwd(process: Process): Promise<number> {
   return 0;
 }
 
+/** `seq [-s SEPARATOR] [-w] [first [increment]] last`. */
 export async function seq(process: Process): Promise<number> {
-  const numbers = process.argv
-    .slice(1)
-    .filter((a) => !/^-[ws]/.test(a))
-    .map(Number);
+  const args = process.argv.slice(1);
+  const operand = args.findIndex((arg, i) => /^-?[\d.]/.test(arg) && args[i - 1] !== '-s');
+  const { values, flags } = parseArgs(operand < 0 ? args : args.slice(0, operand), 's');
+  const numbers = (operand < 0 ? [] : args.slice(operand)).map(Number);
   if (numbers.length === 0 || numbers.some(Number.isNaN)) {
     await process.complain('seq: usage: seq [first [inc]] last\n');
     return 1;
@@ -112,14 +113,21 @@ export async function seq(process: Process): Promise<number> {
   const step = numbers.length > 2 ? (numbers[1] ?? 1) : 1;
   const last = numbers.at(-1) ?? 1;
   if (step === 0) return 1;
-  let lines: string[] = [];
+  const width = flags.has('w') ? Math.max(String(first).length, String(last).length) : 0;
+  const separator = values.get('s') ?? '\n';
+  let batch: string[] = [];
+  let started = false;
+  const flush = async () => {
+    if (batch.length > 0) await process.print((started ? separator : '') + batch.join(separator));
+    started ||= batch.length > 0;
+    batch = [];
+  };
   for (let value = first; step > 0 ? value <= last : value >= last; value += step) {
-    lines.push(`${value}\n`);
-    if (lines.length < 500) continue;
-    await process.print(lines.join(''));
-    lines = [];
+    batch.push(String(value).padStart(width, '0'));
+    if (batch.length >= 500) await flush();
   }
-  await process.print(lines.join(''));
+  await flush();
+  if (started) await process.print('\n');
   return 0;
 }
 

@@ -9,13 +9,22 @@ export async function cat(process: Process): Promise<number> {
   let status = 0;
   let line = 0;
   for (const name of rest.length > 0 ? rest : ['-']) {
-    const ok = await attempt(process, name, async () => {
-      const file = name === '-' ? process.stdin : openPath(process, absolute(process, name), 'read');
-      if (flags.has('n')) {
-        for (let text = await file.readLine(process.signal); text; text = await file.readLine(process.signal))
-          await process.print(`${String(++line).padStart(6)}\t${text.toString()}`);
-      } else await copy(process, file);
-    });
+    const ok = await attempt(
+      process,
+      name,
+      async () => {
+        const file = name === '-' ? process.stdin : openPath(process, absolute(process, name), 'read');
+        if (flags.has('n')) {
+          for (
+            let text = await file.readLine(process.signal);
+            text;
+            text = await file.readLine(process.signal)
+          )
+            await process.print(`${String(++line).padStart(6)}\t${text.toString()}`);
+        } else await copy(process, file);
+      },
+      { busybox: (path) => `can't open '${path}'` },
+    );
     if (!ok) status = 1;
   }
   return status;

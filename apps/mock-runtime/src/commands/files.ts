@@ -2,49 +2,63 @@ import { posix } from 'node:path';
 import { FileError } from '../files/file-error';
 import type { FileSystem } from '../files/file-system';
 import type { Process } from '../kernel/process';
-import { absolute, attempt, commandName, parseArgs } from './paths';
+import { absolute, attempt, commandName, parseArgs, type Failing } from './paths';
 
 /** Commands that change files. */
+
+const failingTo = (busybox: string, gnu: string): Failing => ({
+  busybox: (path) => `${busybox}'${path}'`,
+  gnu: (path) => `${gnu} '${path}'`,
+});
 
 async function forEach(
   process: Process,
   names: readonly string[],
-  work: (path: string, name: string) => void,
+  { work, failing }: { work: (path: string, name: string) => void; failing?: Failing },
 ): Promise<number> {
   let status = 0;
   for (const name of names)
-    if (!(await attempt(process, name, () => work(absolute(process, name), name)))) status = 1;
+    if (!(await attempt(process, name, () => work(absolute(process, name), name), failing))) status = 1;
   return status;
 }
 
 export function touch(process: Process): Promise<number> {
   const { rest, flags } = parseArgs(process.argv.slice(1), 'dt');
-  return forEach(process, rest, (path) => {
+  const mode = 0o666 & ~process.umask;
+  const work = (path: string) => {
     if (process.fs.exists(path)) process.fs.utimes(path, process.clock.now());
-    else if (!flags.has('c')) process.fs.writeFile(path, Buffer.alloc(0), { user: process.user });
-  });
+    else if (!flags.has('c')) process.fs.writeFile(path, Buffer.alloc(0), { user: process.user, mode });
+  };
+  return forEach(process, rest, { work, failing: { gnu: (path) => `cannot touch '${path}'` } });
 }
 
 export function mkdir(process: Process): Promise<number> {
   const { rest, flags, values } = parseArgs(process.argv.slice(1), 'm');
-  const mode = values.has('m') ? parseInt(values.get('m') ?? '', 8) : 0o755;
-  return forEach(process, rest, (path) => process.fs.mkdir(path, { parents: flags.has('p'), mode }));
+  const mode = values.has('m') ? parseInt(values.get('m') ?? '', 8) : 0o777 & ~process.umask;
+  return forEach(process, rest, {
+    work: (path) => process.fs.mkdir(path, { parents: flags.has('p'), mode }),
+    failing: failingTo("can't create directory ", 'cannot create directory'),
+  });
 }
 
 export function rmdir(process: Process): Promise<number> {
-  return forEach(process, parseArgs(process.argv.slice(1)).rest, (path) => process.fs.rmdir(path));
+  return forEach(process, parseArgs(process.argv.slice(1)).rest, {
+    work: (path) => process.fs.rmdir(path),
+    failing: failingTo('', 'failed to remove'),
+  });
 }
 
 export function rm(process: Process): Promise<number> {
   const { rest, flags } = parseArgs(process.argv.slice(1));
   const recursive = flags.has('r') || flags.has('R');
-  return forEach(process, rest, (path) => {
+  const work = (path: string) => {
     if (!process.fs.exists(path) && !process.fs.existsAsLink(path)) {
       if (flags.has('f')) return;
       throw new FileError('ENOENT', path);
     }
     removeTree(process.fs, path, recursive);
-  });
+  };
+  return forEach(process, rest, { work, failing: failingTo("can't remove ", 'cannot remove') });
 }
 
 function removeTree(fs: FileSystem, path: string, recursive: boolean): void {
@@ -57,7 +71,10 @@ function removeTree(fs: FileSystem, path: string, recursive: boolean): void {
 export function cp(process: Process): Promise<number> {
   const { rest, flags } = parseArgs(process.argv.slice(1));
   const recursive = flags.has('r') || flags.has('R') || flags.has('a');
-  return toTarget(process, rest, (from, to) => copyTree(process.fs, from, to, recursive));
+  return toTarget(process, rest, {
+    work: (from, to) => copyTree(process.fs, from, to, recursive),
+    failing: failingTo("can't stat ", 'cannot stat'),
+  });
 }
 
 function copyTree(fs: FileSystem, from: string, to: string, recursive: boolean): void {
@@ -70,7 +87,7 @@ function copyTree(fs: FileSystem, from: string, to: string, recursive: boolean):
 }
 
 export function mv(process: Process): Promise<number> {
-  return toTarget(process, parseArgs(process.argv.slice(1)).rest, (from, to) => {
+  const work = (from: string, to: string) => {
     try {
       process.fs.rename(from, to);
     } catch (error) {
@@ -78,13 +95,15 @@ export function mv(process: Process): Promise<number> {
       copyTree(process.fs, from, to, true);
       removeTree(process.fs, from, true);
     }
-  });
+  };
+  const failing = failingTo("can't rename ", 'cannot stat');
+  return toTarget(process, parseArgs(process.argv.slice(1)).rest, { work, failing });
 }
 
 async function toTarget(
   process: Process,
   names: readonly string[],
-  work: (from: string, to: string) => void,
+  { work, failing }: { work: (from: string, to: string) => void; failing: Failing },
 ): Promise<number> {
   const target = names.at(-1);
   if (names.length < 2 || target === undefined) {
@@ -93,26 +112,32 @@ async function toTarget(
   }
   const to = absolute(process, target);
   const into = process.fs.isDirectory(to);
-  return forEach(process, names.slice(0, -1), (from) =>
-    work(from, into ? posix.join(to, posix.basename(from)) : to),
-  );
+  return forEach(process, names.slice(0, -1), {
+    work: (from) => work(from, into ? posix.join(to, posix.basename(from)) : to),
+    failing,
+  });
 }
 
 export async function ln(process: Process): Promise<number> {
   const { rest, flags } = parseArgs(process.argv.slice(1));
   const [target = '', name = posix.basename(target)] = rest;
-  return forEach(process, [name], (path) => {
+  const work = (path: string) => {
     const at =
       process.fs.isDirectory(path) && !flags.has('n') ? posix.join(path, posix.basename(target)) : path;
     if (flags.has('f') && (process.fs.exists(at) || process.fs.existsAsLink(at))) process.fs.unlink(at);
     if (flags.has('s')) process.fs.symlink(target, at);
     else process.fs.copyFile(absolute(process, target), at);
-  });
+  };
+  const gnu = (path: string) => `failed to create ${flags.has('s') ? 'symbolic' : 'hard'} link '${path}'`;
+  return forEach(process, [name], { work, failing: { gnu } });
 }
 
 export function chmod(process: Process): Promise<number> {
   const [mode = '', ...names] = process.argv.slice(1).filter((arg) => !/^-[RvfR]+$/.test(arg));
-  return forEach(process, names, (path) => process.fs.chmod(path, newMode(process.fs.stat(path).mode, mode)));
+  return forEach(process, names, {
+    work: (path) => process.fs.chmod(path, newMode(process.fs.stat(path).mode, mode)),
+    failing: { gnu: (path) => `cannot access '${path}'` },
+  });
 }
 
 function newMode(before: number, text: string): number {
@@ -137,14 +162,15 @@ function newMode(before: number, text: string): number {
 export function chown(process: Process): Promise<number> {
   const [owner = '', ...names] = process.argv.slice(1).filter((arg) => !/^-[RvfhR]+$/.test(arg));
   const [uid, gid] = owner.split(':').map(Number);
-  return forEach(process, names, (path) => {
+  const work = (path: string) => {
     const info = process.fs.stat(path);
     process.fs.chown(
       path,
       Number.isInteger(uid) ? (uid ?? info.uid) : info.uid,
       Number.isInteger(gid) ? (gid ?? info.gid) : info.gid,
     );
-  });
+  };
+  return forEach(process, names, { work, failing: { gnu: (path) => `cannot access '${path}'` } });
 }
 
 export async function readlink(process: Process): Promise<number> {

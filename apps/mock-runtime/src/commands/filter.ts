@@ -34,7 +34,7 @@ export async function filterCommand(process: Process): Promise<number> {
     if (stderr !== '') await process.complain(stderr.replace(/^bash: (?:line \d+: )?/gm, ''));
     return exitCode;
   };
-  if (streaming.has(command) && readsStdin(process, args) && passesLines(command, args)) {
+  if (streaming.has(command) && readsStdin(process, command, args) && passesLines(command, args)) {
     let status = command.endsWith('grep') ? 1 : 0;
     for (
       let line = await process.stdin.readLine(process.signal);
@@ -47,7 +47,7 @@ export async function filterCommand(process: Process): Promise<number> {
     }
     return status;
   }
-  const needsInput = args.every((arg) => !process.fs.exists(absolute(process, arg))) || args.includes('-');
+  const needsInput = readsStdin(process, command, args) || args.includes('-');
   return run(needsInput ? await readInput(process) : Buffer.alloc(0));
 }
 
@@ -58,8 +58,14 @@ function passesLines(command: string, args: readonly string[]): boolean {
   return !/[cnlLqmABCo]/.test(flags) && !args.some((arg) => arg.startsWith('--'));
 }
 
-function readsStdin(process: Process, args: readonly string[]): boolean {
-  return args.every((arg) => arg.startsWith('-') || !process.fs.exists(absolute(process, arg)));
+/** Their first operand is a pattern or program, not a file, unless an option has given one. */
+const takesProgram = new Set(['grep', 'egrep', 'fgrep', 'rg', 'sed', 'awk', 'jq']);
+
+function readsStdin(process: Process, command: string, args: readonly string[]): boolean {
+  const operands = args.filter((arg) => !arg.startsWith('-'));
+  const given = args.some((arg) => /^-[a-zA-Z]*[ef]$/.test(arg) || arg.startsWith('--regexp'));
+  const files = takesProgram.has(command) && !given ? operands.slice(1) : operands;
+  return files.every((arg) => !process.fs.exists(absolute(process, arg)));
 }
 
 async function readInput(process: Process): Promise<Buffer> {

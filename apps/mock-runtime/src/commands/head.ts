@@ -10,24 +10,29 @@ export async function head(process: Process): Promise<number> {
   const bytes = values.has('c') ? Number(values.get('c')) : undefined;
   let status = 0;
   for (const name of rest.length > 0 ? rest : ['-']) {
-    const ok = await attempt(process, name, async () => {
-      const file = name === '-' ? process.stdin : openPath(process, absolute(process, name), 'read');
-      if (rest.length > 1) await process.print(`==> ${name} <==\n`);
-      if (bytes !== undefined) {
-        for (let left = bytes; left > 0;) {
-          const data = await file.read(process.signal);
-          if (!data) break;
-          await process.print(data.subarray(0, left));
-          left -= data.length;
+    const ok = await attempt(
+      process,
+      name,
+      async () => {
+        const file = name === '-' ? process.stdin : openPath(process, absolute(process, name), 'read');
+        if (rest.length > 1) await process.print(`==> ${name} <==\n`);
+        if (bytes !== undefined) {
+          for (let left = bytes; left > 0;) {
+            const data = await file.read(process.signal);
+            if (!data) break;
+            await process.print(data.subarray(0, left));
+            left -= data.length;
+          }
+          return;
         }
-        return;
-      }
-      for (let count = 0; count < lines; count++) {
-        const line = await file.readLine(process.signal);
-        if (!line) break;
-        await process.print(line);
-      }
-    });
+        for (let count = 0; count < lines; count++) {
+          const line = await file.readLine(process.signal);
+          if (!line) break;
+          await process.print(line);
+        }
+      },
+      { gnu: (path) => `cannot open '${path}' for reading` },
+    );
     if (!ok) status = 1;
   }
   return status;

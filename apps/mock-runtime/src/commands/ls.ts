@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { groupEntries, passwdEntries } from '../containers/users';
 import type { FileInfo } from '../files/file-system';
 import type { Process } from '../kernel/process';
-import { absolute, attempt, parseArgs } from './paths';
+import { absolute, attempt, hasGnuTools, parseArgs } from './paths';
 
 /** `ls [-laAdh1R] [path…]`. */
 export async function ls(process: Process): Promise<number> {
@@ -12,18 +12,23 @@ export async function ls(process: Process): Promise<number> {
   const paths = rest.length > 0 ? rest : ['.'];
   for (const [index, name] of paths.entries()) {
     const path = absolute(process, name);
-    const ok = await attempt(process, name, async () => {
-      const info = fs.lstat(path);
-      const isDirectory =
-        info.kind === 'directory' || (fs.exists(path) && !flags.has('l') && fs.isDirectory(path));
-      if (flags.has('d') || !isDirectory) {
-        await process.print(entry(process, name, path, flags));
-        return;
-      }
-      if (paths.length > 1) await process.print(`${index > 0 ? '\n' : ''}${name}:\n`);
-      await list(process, path, flags);
-    });
-    if (!ok) status = 1;
+    const ok = await attempt(
+      process,
+      name,
+      async () => {
+        const info = fs.lstat(path);
+        const isDirectory =
+          info.kind === 'directory' || (fs.exists(path) && !flags.has('l') && fs.isDirectory(path));
+        if (flags.has('d') || !isDirectory) {
+          await process.print(entry(process, name, path, flags));
+          return;
+        }
+        if (paths.length > 1) await process.print(`${index > 0 ? '\n' : ''}${name}:\n`);
+        await list(process, path, flags);
+      },
+      { gnu: (path) => `cannot access '${path}'` },
+    );
+    if (!ok) status = hasGnuTools(process) ? 2 : 1;
   }
   return status;
 }

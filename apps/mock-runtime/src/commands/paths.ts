@@ -6,18 +6,29 @@ export const absolute = (process: Process, path: string): string => posix.resolv
 
 export const commandName = (process: Process): string => posix.basename(process.argv[0] ?? '');
 
+/** Whose commands these are: images that bring bash have GNU's, the others busybox's. They word errors differently. */
+export const hasGnuTools = (process: Process): boolean => process.fs.exists('/bin/bash');
+
+/** How a command words that it failed with a path: `can't open 'x'`. */
+export interface Failing {
+  busybox?: (path: string) => string;
+  gnu?: (path: string) => string;
+}
+
 /** Runs a file operation; a failure is told as `name: path: message`. False when it failed. */
 export async function attempt(
   process: Process,
   path: string,
   work: () => void | Promise<void>,
+  failing: Failing = {},
 ): Promise<boolean> {
   try {
     await work();
     return true;
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
-    await process.complain(`${commandName(process)}: ${path}: ${error.message}\n`);
+    const word = (hasGnuTools(process) ? failing.gnu : failing.busybox) ?? ((shown: string) => shown);
+    await process.complain(`${commandName(process)}: ${word(path)}: ${error.message}\n`);
     return false;
   }
 }

@@ -82,7 +82,9 @@ function convert(conversion: string, arg: string, { flags, precision, number }: 
       return sign(value, value.toFixed(Number(precision ?? 6)));
     }
     case 'e':
-      return number(arg).toExponential(Number(precision ?? 6));
+      return number(arg)
+        .toExponential(Number(precision ?? 6))
+        .replace(/e([-+])(\d)$/, 'e$10$2');
     case 'g':
       return String(Number(number(arg).toPrecision(Number(precision ?? 6))));
     default:

@@ -1,5 +1,5 @@
 import type { Process } from '../kernel/process';
-import { absolute, attempt, parseArgs } from './paths';
+import { absolute, attempt, hasGnuTools, parseArgs } from './paths';
 
 /** How often files of the machine are looked at again, as busybox does. */
 const pollMs = 1000;
@@ -18,15 +18,21 @@ export async function tail(process: Process): Promise<number> {
   let status = 0;
   for (const name of rest) {
     const path = absolute(process, name);
-    const ok = await attempt(process, name, async () => {
-      if (rest.length > 1) await process.print(`==> ${name} <==\n`);
-      if (process.fs.node(path)?.kind === 'device') return;
-      const data = process.fs.readFile(path);
-      sizes.set(path, data.length);
-      await process.print(lastLines(data, count));
-    });
+    const ok = await attempt(
+      process,
+      name,
+      async () => {
+        if (rest.length > 1) await process.print(`==> ${name} <==\n`);
+        if (process.fs.node(path)?.kind === 'device') return;
+        const data = process.fs.readFile(path);
+        sizes.set(path, data.length);
+        await process.print(lastLines(data, count));
+      },
+      { busybox: (path) => `can't open '${path}'`, gnu: (path) => `cannot open '${path}' for reading` },
+    );
     if (!ok) status = 1;
   }
+  if (status !== 0 && sizes.size === 0 && !hasGnuTools(process)) await process.complain('tail: no files\n');
   if (!follow || (status !== 0 && sizes.size === 0 && !flags.has('F'))) return status;
   for (;;) {
     await changed(process, [...sizes.keys()]);

@@ -62,8 +62,7 @@ async function create(process: Process, { base, file, gzip, names }: CreateOptio
     }
     pack.finalize();
   })();
-  const output =
-    file === '-' ? process.stdout.retain() : openPath(process, posix.resolve(base, file), 'write');
+  const output = file === '-' ? process.stdout.retain() : openPath(process, absolute(process, file), 'write');
   let source: AsyncIterable<unknown> = pack as unknown as AsyncIterable<unknown>;
   if (gzip) source = Readable.from(source).pipe((await import('node:zlib')).createGzip());
   for await (const chunk of source) await output.write(chunk as Buffer);
@@ -97,7 +96,7 @@ async function extract(
   { base, file, gzip, list, verbose }: ExtractOptions,
 ): Promise<number> {
   const { extract: newExtract } = await import('tar-stream');
-  const input = file === '-' ? process.stdin : openPath(process, posix.resolve(base, file), 'read');
+  const input = file === '-' ? process.stdin : openPath(process, absolute(process, file), 'read');
   let data: Buffer = await input.readAll(process.signal);
   if (gzip || (data[0] === 0x1f && data[1] === 0x8b)) data = (await import('node:zlib')).gunzipSync(data);
   const entries = newExtract();

@@ -16,11 +16,14 @@ export class FilterFiles implements IFileSystem {
   }
 
   async readFile(path: string, options?: Encoding): Promise<string> {
-    return this.read(path).toString(encodingOf(options));
+    return (await this.readFileBuffer(path)).toString(encodingOf(options));
   }
 
-  async readFileBuffer(path: string): Promise<Uint8Array> {
-    return this.read(path);
+  async readFileBuffer(path: string): Promise<Buffer> {
+    // What a process substitution has written.
+    const descriptor = /^\/dev\/fd\/(\d+)$/.exec(path)?.[1];
+    if (descriptor === undefined) return this.read(path);
+    return this.process.file(Number(descriptor)).readAll(this.process.signal);
   }
 
   async writeFile(path: string, content: Content, options?: Encoding): Promise<void> {
@@ -32,7 +35,8 @@ export class FilterFiles implements IFileSystem {
   }
 
   async exists(path: string): Promise<boolean> {
-    return this.fs.exists(path);
+    const descriptor = /^\/dev\/fd\/(\d+)$/.exec(path)?.[1];
+    return descriptor === undefined ? this.fs.exists(path) : this.process.files.has(Number(descriptor));
   }
 
   async stat(path: string): Promise<FsStat> {

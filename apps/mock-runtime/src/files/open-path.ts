@@ -37,8 +37,9 @@ export function openPath(
     });
   }
   const user = process.user;
-  if (mode === 'write') fs.writeFile(path, Buffer.alloc(0), { user });
-  else if (!fs.exists(path)) fs.writeFile(path, Buffer.alloc(0), { user });
+  const made = { user, mode: 0o666 & ~process.umask };
+  if (mode === 'write') fs.writeFile(path, Buffer.alloc(0), made);
+  else if (!fs.exists(path)) fs.writeFile(path, Buffer.alloc(0), made);
   return new OpenFile({ path, write: (bytes) => fs.writeFile(path, bytes, { append: true, user }) });
 }
 

@@ -83,6 +83,10 @@ export class Process {
   readonly tty: Tty | undefined;
   readonly background: boolean;
   exitCode: number | undefined;
+  /** The signal that ended it. */
+  endedBy: SignalName | undefined;
+  /** Bits that files it makes don't get. */
+  umask: number;
   /** Resolves with the exit code once the process has ended and its files are closed. */
   readonly exited: Promise<number>;
   private readonly handlers = new Map<SignalName, () => void>();
@@ -97,6 +101,7 @@ export class Process {
     this.parent = options.parent;
     this.argv = options.argv;
     this.comm = baseName(options.argv[0] ?? '');
+    this.umask = options.parent?.umask ?? 0o022;
     this.env = { ...options.env };
     this.cwd = options.cwd;
     this.user = options.user;
@@ -231,7 +236,10 @@ export class Process {
       return code & 255;
     } catch (error) {
       if (error instanceof Exit) return error.code;
-      if (error instanceof Killed) return exitCodeOf(error.signal);
+      if (error instanceof Killed) {
+        this.endedBy = error.signal;
+        return exitCodeOf(error.signal);
+      }
       if (error instanceof BrokenPipe) return exitCodeOf('SIGPIPE');
       return this.crashed(error);
     }

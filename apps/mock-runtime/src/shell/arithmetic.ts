@@ -5,8 +5,11 @@ export interface ArithmeticScope {
   /** A variable's text, '' when unset. */
   get(name: string): string;
   set(name: string, value: string): void;
-  getElement(name: string, index: number): string;
-  setElement(name: string, index: number, value: string): void;
+  getElement(name: string, key: string | number): string;
+  setElement(name: string, key: string | number, value: string): void;
+  /** The expression as it was written, for messages. */
+  source: string;
+  divisionByZero(source: string): string;
   /** `$1`, `$#`, `${x:-1}` inside an expression. */
   expand(text: string): Promise<string>;
   /** An expression in a variable's value. */
@@ -34,7 +37,7 @@ export async function evaluate(expr: ArithExpr, scope: ArithmeticScope, depth = 
       return go(expr.expression);
     case 'ArithArrayElement':
       return valueOf(
-        scope.getElement(expr.array, expr.index ? Number(await go(expr.index)) : 0),
+        scope.getElement(expr.array, expr.stringKey ?? (expr.index ? Number(await go(expr.index)) : 0)),
         scope,
         depth,
       );
@@ -43,7 +46,7 @@ export async function evaluate(expr: ArithExpr, scope: ArithmeticScope, depth = 
     case 'ArithUnary':
       return unary(expr, scope, go);
     case 'ArithBinary':
-      return binary(expr, go);
+      return binary(expr, scope, go);
     case 'ArithAssignment':
       return assign(expr, scope, go);
     case 'ArithSingleQuote':
@@ -53,7 +56,7 @@ export async function evaluate(expr: ArithExpr, scope: ArithmeticScope, depth = 
       return valueOf(parts.join(''), scope, depth);
     }
     default:
-      throw new ShellError('arithmetic syntax error', 2);
+      throw new ShellError('arithmetic syntax error');
   }
 }
 
@@ -96,11 +99,22 @@ async function unary(
   }
 }
 
-async function binary(expr: Extract<ArithExpr, { type: 'ArithBinary' }>, go: Evaluate): Promise<bigint> {
+async function binary(
+  expr: Extract<ArithExpr, { type: 'ArithBinary' }>,
+  scope: ArithmeticScope,
+  go: Evaluate,
+): Promise<bigint> {
   const left = await go(expr.left);
   if (expr.operator === '&&') return left !== 0n && (await go(expr.right)) !== 0n ? 1n : 0n;
   if (expr.operator === '||') return left !== 0n || (await go(expr.right)) !== 0n ? 1n : 0n;
-  return calculate(expr.operator, left, await go(expr.right));
+  const right = await go(expr.right);
+  mayDivide(expr.operator, right, scope);
+  return calculate(expr.operator, left, right);
+}
+
+function mayDivide(operator: string, by: bigint, scope: ArithmeticScope): void {
+  if ((operator === '/' || operator === '%') && by === 0n)
+    throw new ShellError(scope.divisionByZero(scope.source));
 }
 
 const truth = (value: boolean): bigint => (value ? 1n : 0n);
@@ -115,7 +129,6 @@ function calculate(operator: string, left: bigint, right: bigint): bigint {
       return BigInt.asIntN(64, left * right);
     case '/':
     case '%':
-      if (right === 0n) throw new ShellError('divide by zero', 2);
       return operator === '/' ? left / right : left % right;
     case '**':
       return BigInt.asIntN(64, left ** right);
@@ -154,6 +167,7 @@ async function assign(
   const { operator, variable, subscript, value } = expr;
   const index = subscript ? Number(await go(subscript)) : undefined;
   const right = await go(value);
+  mayDivide(operator.slice(0, -1), right, scope);
   const before = index === undefined ? scope.get(variable) : scope.getElement(variable, index);
   const result =
     operator === '=' ? right : calculate(operator.slice(0, -1), await valueOf(before, scope, 0), right);

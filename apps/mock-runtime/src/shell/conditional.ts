@@ -1,6 +1,7 @@
 import { unaryTest, binaryTest } from '../commands/test';
 import type { Interpreter } from './interpreter';
 import { patternRegExp } from './patterns';
+import type { ShellOption } from './state';
 import type { ConditionalExpression } from './syntax';
 
 /** `[[ … ]]`. */
@@ -23,6 +24,7 @@ export async function testConditional(
     case 'CondUnary': {
       const operand = await expansion.text(expression.operand);
       if (expression.operator === '-v') return state.variables.has(operand);
+      if (expression.operator === '-o') return state.options.has(operand as ShellOption);
       return unaryTest(process, expression.operator, operand);
     }
     case 'CondBinary': {

@@ -9,6 +9,7 @@ const unfinished = /unexpected EOF|got EOF|unexpected end of (?:file|input)|unte
 /** A conversation on a terminal: prompt, line, command, until `exit` or Ctrl-D. */
 export async function interact(shell: Interpreter): Promise<number> {
   const { process, state } = shell;
+  state.interactive = true;
   // Ctrl-C ends what runs in the foreground and never the shell.
   let atPrompt = false;
   process.onSignal('SIGINT', () => {
@@ -38,7 +39,7 @@ export async function interact(shell: Interpreter): Promise<number> {
       if (error instanceof Exit) return shell.runExitTrap(error.code);
       if (error instanceof ShellError) {
         await shell.complain(error.message);
-        state.status = error.exitCode;
+        state.status = error.exitCode(state);
       } else if (!(error instanceof LoopJump) && !(error instanceof ReturnJump)) throw error;
     }
   }

@@ -1,46 +1,52 @@
-import type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, StatementNode } from 'just-bash';
+import type { CommandNode, PipelineNode, ScriptNode, StatementNode } from 'just-bash';
 import type { OpenFile } from '../kernel/open-file';
 import { Pipe } from '../kernel/pipe';
 import { Exit, type Process } from '../kernel/process';
-import { ExecError, spawn } from '../kernel/spawn';
 import type { SignalName } from '../kernel/signals';
-import { builtins } from './builtins';
-import { testConditional } from './conditional';
+import { runCompound } from './compound';
 import { Expansion } from './expansion';
-import { patternRegExp } from './patterns';
+import { builtinComplaint, complaint, syntaxComplaint } from './messages';
 import { openRedirections } from './redirections';
-import { LoopJump, ReturnJump, ShellError, type FunctionBody, type ShellState } from './state';
-import {
-  parseScript,
-  ShellSyntaxError,
-  type Assignment,
-  type CompoundCommand,
-  type Redirection,
-} from './syntax';
+import { runSimple } from './simple-command';
+import { LoopJump, ReturnJump, ShellError, type ShellState } from './state';
+import { parseScript, ShellSyntaxError, type Redirection } from './syntax';
 
 /** After this long without waiting for anything, a script lets the event loop run: a busy loop stops nobody else. */
 const timeSliceMs = 5;
-const maxFunctionDepth = 200;
+
+/** Variables below this size don't count as memory. */
+const countedSize = 1024 * 1024;
 
 /** Executes a script in a process of the container. */
 export class Interpreter {
   readonly expansion: Expansion;
   readonly jobs = new Map<number, Process>();
+  functionDepth = 0;
+  /** Of the last command substitution: the status of an assignment without command. */
+  substitutionStatus = 0;
   /** Signals that arrived for traps, run between commands. */
   private readonly pendingTraps: string[] = [];
   private wakeWaiters: (() => void)[] = [];
   private sliceStart: number;
   private conditionDepth = 0;
-  private functionDepth = 0;
-  /** Of the last command substitution: the status of an assignment without command. */
-  private substitutionStatus = 0;
+  /** The script that runs, for messages. */
+  private text = '';
+  /** Process substitutions of the command that runs: their descriptors are closed after it. */
+  private substitutions: number[] = [];
 
   constructor(
     readonly process: Process,
     readonly state: ShellState,
+    private readonly shellPid = process.pid,
   ) {
     this.sliceStart = process.clock.monotonic();
-    this.expansion = new Expansion({ process, state, substitute: (script) => this.substitute(script) });
+    this.expansion = new Expansion({
+      process,
+      state,
+      shellPid,
+      substitute: (script) => this.substitute(script),
+      processSubstitution: (script, direction) => this.processSubstitution(script, direction),
+    });
   }
 
   /** Runs a script's text; syntax errors are reported and give 2. */
@@ -50,10 +56,27 @@ export class Interpreter {
       script = await parseScript(text);
     } catch (error) {
       if (!(error instanceof ShellSyntaxError)) throw error;
-      await this.complain(`syntax error: ${error.message}`);
+      await this.process.complain(syntaxComplaint(this.state, error.message, text));
       return (this.state.status = 2);
     }
-    return this.statements(script.statements);
+    return this.topLevel(script.statements, text);
+  }
+
+  /** A line with a syntax error is not begun; those before it have been. */
+  private async topLevel(list: readonly StatementNode[], text: string): Promise<number> {
+    this.text = text;
+    for (const [index, statement] of list.entries()) {
+      const next = list[index + 1];
+      if (next && isOnLineOf(next, statement, text)) await this.broken(next, lineOf(statement));
+      await this.statement(statement);
+    }
+    return this.state.status;
+  }
+
+  private async broken({ deferredError }: StatementNode, line = this.state.line): Promise<never> {
+    const message = `line ${line}: ${deferredError?.message ?? ''}`;
+    await this.process.complain(syntaxComplaint(this.state, message, this.text));
+    return this.process.exit(2);
   }
 
   async statements(list: readonly StatementNode[]): Promise<number> {
@@ -62,7 +85,12 @@ export class Interpreter {
   }
 
   complain(message: string): Promise<void> {
-    return this.process.complain(`${this.state.name}: ${message}\n`);
+    return this.process.complain(complaint(this.state, message));
+  }
+
+  /** On behalf of a command that runs inside the shell. */
+  complainAs(builtin: string, message: string): Promise<void> {
+    return this.process.complain(builtinComplaint(this.state, builtin, message));
   }
 
   /** `trap` installs through this, so that a signal is remembered until the shell can run its command. */
@@ -76,10 +104,6 @@ export class Interpreter {
   /** Resolves at once when a trapped signal arrives: `wait` ends early then. */
   untilTrap(): Promise<void> {
     return new Promise((resolve) => this.wakeWaiters.push(resolve));
-  }
-
-  get trapped(): boolean {
-    return this.pendingTraps.length > 0;
   }
 
   async runTraps(): Promise<void> {
@@ -108,10 +132,8 @@ export class Interpreter {
 
   private async statement(statement: StatementNode): Promise<void> {
     await this.breathe();
-    if (statement.deferredError) {
-      await this.complain(`syntax error: unexpected "${statement.deferredError.token}"`);
-      this.process.exit(2);
-    }
+    this.state.text = statement.sourceText?.trim() ?? '';
+    if (statement.deferredError) await this.broken(statement);
     if (statement.background) return this.background(statement);
     for (const [index, pipeline] of statement.pipelines.entries()) {
       const operator = index === 0 ? ';' : (statement.operators[index - 1] ?? ';');
@@ -122,17 +144,26 @@ export class Interpreter {
         ? await this.pipeline(pipeline)
         : await this.condition(() => this.pipeline(pipeline));
       // errexit looks only at the last pipeline of an and-or list, and not at negated ones.
-      if (last && !pipeline.negated) this.checkErrexit();
+      if (last && !pipeline.negated) await this.afterFailure();
     }
-    if (this.trapped) await this.runTraps();
+    if (this.pendingTraps.length > 0) await this.runTraps();
   }
 
-  private checkErrexit(): void {
-    if (this.state.options.errexit && this.conditionDepth === 0 && this.state.status !== 0)
-      this.process.exit(this.state.status);
+  private async afterFailure(): Promise<void> {
+    const { state } = this;
+    if (state.status === 0 || this.conditionDepth > 0) return;
+    const onError = state.traps.get('ERR');
+    if (onError !== undefined) {
+      const { status } = state;
+      state.traps.delete('ERR');
+      await this.runText(onError);
+      state.traps.set('ERR', onError);
+      state.status = status;
+    }
+    if (state.options.has('errexit')) this.process.exit(state.status);
   }
 
-  private async condition<T>(work: () => Promise<T>): Promise<T> {
+  async condition<T>(work: () => Promise<T>): Promise<T> {
     this.conditionDepth += 1;
     try {
       return await work();
@@ -147,7 +178,7 @@ export class Interpreter {
     this.jobs.set(child.process.pid, child.process);
     this.state.lastBackground = String(child.process.pid);
     void child.process.run(() => child.finish(() => child.statements([{ ...statement, background: false }])));
-    if (this.state.dialect === 'bash' && this.process.tty && this.process.pid !== 1)
+    if (this.state.dialect === 'bash' && this.state.interactive)
       await this.process.complain(`[${this.jobs.size}] ${child.process.pid}\n`);
     this.state.status = 0;
   }
@@ -180,27 +211,32 @@ export class Interpreter {
       input = pipe?.readEnd;
     }
     const codes = await Promise.all(children);
-    if (this.state.options.pipefail) return codes.findLast((code) => code !== 0) ?? 0;
+    this.state.assign('PIPESTATUS', codes.map(String));
+    if (this.state.options.has('pipefail')) return codes.findLast((code) => code !== 0) ?? 0;
     return codes.at(-1) ?? 0;
   }
 
   /** A copy of this shell in a child process; the files are inherited. */
-  private subshell(files: ReadonlyMap<number, OpenFile>, background?: boolean): Interpreter {
+  subshell(files: ReadonlyMap<number, OpenFile>, background?: boolean): Interpreter {
     const process = this.process.fork({ files, background });
-    return new Interpreter(process, this.state.clone());
+    return new Interpreter(process, this.state.clone(), this.shellPid);
   }
 
   /** A subshell's end: what leaves the interpreter by exception becomes an exit code. */
-  private async finish(work: () => Promise<number>): Promise<number> {
+  async finish(work: () => Promise<number>): Promise<number> {
+    return this.runExitTrap(await this.statusOf(work));
+  }
+
+  async statusOf(work: () => Promise<number>): Promise<number> {
     try {
-      return await this.runExitTrap(await work());
+      return await work();
     } catch (error) {
-      if (error instanceof Exit) return this.runExitTrap(error.code);
+      if (error instanceof Exit) return error.code;
       if (error instanceof ReturnJump) return error.code;
       if (error instanceof LoopJump) return 0;
       if (!(error instanceof ShellError)) throw error;
       await this.complain(error.message);
-      return error.exitCode;
+      return error.exitCode(this.state);
     }
   }
 
@@ -216,206 +252,50 @@ export class Interpreter {
     return output.toString().replace(/\n+$/, '');
   }
 
+  /** `<(…)`, `>(…)`: a pipe of which the command finds one end as /dev/fd/N. */
+  private processSubstitution(script: ScriptNode, direction: 'input' | 'output'): string {
+    const pipe = new Pipe();
+    const [theirs, ours] =
+      direction === 'input'
+        ? ([pipe.writeEnd, pipe.readEnd] as const)
+        : ([pipe.readEnd, pipe.writeEnd] as const);
+    const child = this.subshell(new Map(this.process.files).set(direction === 'input' ? 1 : 0, theirs));
+    void child.process.run(() => child.finish(() => child.statements(script.statements)));
+    theirs.release();
+    let fd = 63;
+    while (this.process.files.has(fd)) fd -= 1;
+    this.process.files.set(fd, ours);
+    this.substitutions.push(fd);
+    return `/dev/fd/${fd}`;
+  }
+
   async command(command: CommandNode): Promise<number> {
-    if (command.type === 'SimpleCommand') return this.simple(command);
     if (command.type === 'FunctionDef') {
       this.state.functions.set(command.name, command.body);
       return 0;
     }
-    return this.redirected(command.redirections, () => this.compound(command));
-  }
-
-  private async compound(command: CompoundCommand): Promise<number> {
-    switch (command.type) {
-      case 'If':
-        for (const { condition, body } of command.clauses)
-          if ((await this.condition(() => this.statements(condition))) === 0) return this.body(body);
-        return command.elseBody ? this.body(command.elseBody) : 0;
-      case 'For': {
-        const values =
-          command.words === null ? this.state.positional : await this.expansion.fields(command.words);
-        let status = 0;
-        for (const value of values) {
-          this.state.assign(command.variable, value);
-          const outcome = await this.iteration(command.body);
-          status = outcome.status;
-          if (outcome.leave) break;
-        }
-        return status;
+    const outer = this.substitutions;
+    this.substitutions = [];
+    try {
+      if (command.type === 'SimpleCommand') return await runSimple(this, command);
+      return await this.redirected(command.redirections, () => runCompound(this, command));
+    } finally {
+      for (const fd of this.substitutions) {
+        this.process.files.get(fd)?.release();
+        this.process.files.delete(fd);
       }
-      case 'CStyleFor': {
-        let status = 0;
-        if (command.init) await this.expansion.arithmetic(command.init);
-        while (!command.condition || (await this.expansion.arithmetic(command.condition)) !== 0n) {
-          const outcome = await this.iteration(command.body);
-          status = outcome.status;
-          if (outcome.leave) break;
-          if (command.update) await this.expansion.arithmetic(command.update);
-        }
-        return status;
-      }
-      case 'While':
-      case 'Until': {
-        let status = 0;
-        const goesOn = command.type === 'While' ? (code: number) => code === 0 : (code: number) => code !== 0;
-        while (goesOn(await this.condition(() => this.statements(command.condition)))) {
-          const outcome = await this.iteration(command.body);
-          status = outcome.status;
-          if (outcome.leave) break;
-        }
-        return status;
-      }
-      case 'Case': {
-        const word = await this.expansion.text(command.word);
-        let fallThrough = false;
-        let status = 0;
-        for (const { patterns, body, terminator } of command.items) {
-          let matches = fallThrough;
-          for (const pattern of patterns)
-            matches ||= patternRegExp(await this.expansion.pattern(pattern)).test(word);
-          if (!matches) continue;
-          status = await this.body(body);
-          if (terminator === ';;') return status;
-          fallThrough = terminator === ';&';
-        }
-        return status;
-      }
-      case 'Group':
-        return this.body(command.body);
-      case 'Subshell': {
-        const child = this.subshell(this.process.files);
-        return child.process.run(() => child.finish(() => child.statements(command.body)));
-      }
-      case 'ArithmeticCommand':
-        return (await this.expansion.arithmetic(command.expression)) === 0n ? 1 : 0;
-      case 'ConditionalCommand':
-        return (await testConditional(this, command.expression)) ? 0 : 1;
-      case 'FunctionDef':
-        return this.command(command);
+      this.substitutions = outer;
+      this.account();
     }
   }
 
-  private async body(list: readonly StatementNode[]): Promise<number> {
+  async body(list: readonly StatementNode[]): Promise<number> {
     this.state.status = 0;
     return this.statements(list);
   }
 
-  private async iteration(body: readonly StatementNode[]): Promise<{ status: number; leave: boolean }> {
-    this.state.loopDepth += 1;
-    try {
-      return { status: await this.body(body), leave: false };
-    } catch (error) {
-      if (!(error instanceof LoopJump)) throw error;
-      error.levels -= 1;
-      if (error.levels > 0 && this.state.loopDepth > 1) throw error;
-      return { status: 0, leave: error.kind === 'break' };
-    } finally {
-      this.state.loopDepth -= 1;
-    }
-  }
-
-  private async simple({ name, args, assignments, redirections }: SimpleCommandNode): Promise<number> {
-    this.substitutionStatus = 0;
-    const [commandName, ...rest] = await this.expansion.fields(name ? [name, ...args] : args);
-    if (commandName === undefined) {
-      await this.redirected(redirections, async () => 0);
-      for (const assignment of assignments) await this.assign(assignment);
-      return this.substitutionStatus;
-    }
-    const argv = [commandName, ...rest];
-    if (this.state.options.xtrace) await this.process.complain(`+ ${argv.join(' ')}\n`);
-    const body = this.state.functions.get(commandName);
-    const builtin = builtins[commandName];
-    if (commandName === 'exec' && rest.length === 0) return this.redirectForGood(redirections);
-    if (body || builtin) {
-      return this.redirected(redirections, async () => {
-        const restore = await this.temporarily(assignments);
-        try {
-          return body ? await this.callFunction(body, rest) : builtin ? await builtin(this, argv) : 0;
-        } finally {
-          restore();
-        }
-      });
-    }
-    return this.redirected(redirections, () => this.external(argv, assignments));
-  }
-
-  private async external(argv: readonly string[], assignments: readonly Assignment[]): Promise<number> {
-    const extra: Record<string, string> = {};
-    for (const { name, value } of assignments) extra[name] = value ? await this.expansion.text(value) : '';
-    try {
-      const child = await spawn.start(this.process, argv, { env: this.state.environment(extra) });
-      return await child.exited;
-    } catch (error) {
-      if (!(error instanceof ExecError)) throw error;
-      await this.complain(this.execMessage(argv[0] ?? '', error));
-      return error.exitCode;
-    }
-  }
-
-  execMessage(command: string, error: ExecError): string {
-    const [, reason = error.message] = /: ([^:]+)$/.exec(error.message) ?? [];
-    if (error.code === 'not executable')
-      return `${command}: ${reason.charAt(0).toUpperCase()}${reason.slice(1)}`;
-    if (command.includes('/'))
-      return `${command}: ${this.state.dialect === 'bash' ? 'No such file or directory' : 'not found'}`;
-    return `${command}: ${this.state.dialect === 'bash' ? 'command not found' : 'not found'}`;
-  }
-
-  private async callFunction(body: FunctionBody, args: readonly string[]): Promise<number> {
-    if (this.functionDepth >= maxFunctionDepth)
-      throw new ShellError('maximum function nesting level exceeded');
-    const { positional } = this.state;
-    const saved = new Map<string, ReturnType<ShellState['variables']['get']>>();
-    this.state.positional = args;
-    this.state.locals.push(saved);
-    this.functionDepth += 1;
-    try {
-      return await this.command(body);
-    } catch (error) {
-      if (error instanceof ReturnJump) return error.code;
-      throw error;
-    } finally {
-      this.functionDepth -= 1;
-      this.state.locals.pop();
-      this.state.positional = positional;
-      for (const [key, variable] of saved) {
-        if (variable) this.state.variables.set(key, variable);
-        else this.state.variables.delete(key);
-      }
-    }
-  }
-
-  private async assign({ name, value, append, array }: Assignment): Promise<void> {
-    const element = /^(\w+)\[(.+)\]$/.exec(name);
-    if (array) {
-      const items = await this.expansion.fields(array);
-      const before = append ? this.state.variables.get(name)?.value : undefined;
-      this.state.assign(name, [...(Array.isArray(before) ? before : []), ...items]);
-      return;
-    }
-    const text = value ? await this.expansion.text(value) : '';
-    if (element) this.state.assignElement(element[1] ?? '', Number(element[2]), text);
-    else this.state.assign(name, append ? (this.state.get(name) ?? '') + text : text);
-  }
-
-  /** Assignments before a function or builtin last as long as it. */
-  private async temporarily(assignments: readonly Assignment[]): Promise<() => void> {
-    const saved = new Map(assignments.map(({ name }) => [name, this.state.variables.get(name)]));
-    for (const assignment of assignments) await this.assign(assignment);
-    return () => {
-      for (const [name, variable] of saved) {
-        if (variable) this.state.variables.set(name, variable);
-        else this.state.variables.delete(name);
-      }
-    };
-  }
-
   /** Runs with redirected descriptors and puts the old ones back. */
-  private async redirected(
-    redirections: readonly Redirection[],
-    work: () => Promise<number>,
-  ): Promise<number> {
+  async redirected(redirections: readonly Redirection[], work: () => Promise<number>): Promise<number> {
     if (redirections.length === 0) return work();
     const files = new Map([...this.process.files].map(([fd, file]) => [fd, file.retain()]));
     const opened = await openRedirections(this, redirections, files);
@@ -434,18 +314,34 @@ export class Interpreter {
   }
 
   /** `exec >file`: the shell's own descriptors change. */
-  private async redirectForGood(redirections: readonly Redirection[]): Promise<number> {
+  async redirectForGood(redirections: readonly Redirection[]): Promise<number> {
     return (await openRedirections(this, redirections, this.process.files)) ? 0 : 1;
+  }
+
+  private account(): void {
+    const { state, process } = this;
+    if (state.size > countedSize) process.machine.memory.hold(process, state.size);
   }
 
   private async breathe(): Promise<void> {
     this.process.signal.throwIfAborted();
-    const now = this.process.clock.monotonic();
+    const { clock, machine } = this.process;
+    const now = clock.monotonic();
     if (now - this.sliceStart < timeSliceMs) return;
+    machine.cpu.spend(Math.min(now - this.sliceStart, timeSliceMs));
     await new Promise<void>((resolve) => setImmediate(resolve));
-    this.sliceStart = this.process.clock.monotonic();
+    this.sliceStart = clock.monotonic();
     this.process.signal.throwIfAborted();
   }
+}
+
+const lineOf = (statement: StatementNode): number | undefined => statement.pipelines[0]?.commands[0]?.line;
+
+/** Statements that only a newline separates are on different lines. */
+function isOnLineOf(next: StatementNode, statement: StatementNode, text: string): boolean {
+  if (!next.deferredError) return false;
+  const line = text.split('\n')[(lineOf(statement) ?? 1) - 1] ?? '';
+  return line.includes(next.deferredError.token);
 }
 
 function replaceFiles(process: Process, files: ReadonlyMap<number, OpenFile>): void {

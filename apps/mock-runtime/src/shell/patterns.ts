@@ -74,8 +74,12 @@ export const hasPattern = (pieces: readonly Piece[]): boolean =>
   pieces.some(({ text, quoted }) => !quoted && /[*?[]/.test(text));
 
 /** The existing paths that match, sorted; empty when none does. */
-export function glob(pieces: readonly Piece[], fs: FileSystem, cwd: string): string[] {
+export function glob(
+  pieces: readonly Piece[],
+  { fs, cwd, dotglob = false }: { fs: FileSystem; cwd: string; dotglob?: boolean },
+): string[] {
   const components = splitPath(pieces);
+  const onlyDirectories = pieces.at(-1)?.text.endsWith('/') ?? false;
   const absolute = pieces[0]?.text.startsWith('/') ?? false;
   let found = [absolute ? '/' : ''];
   for (const component of components) {
@@ -90,12 +94,14 @@ export function glob(pieces: readonly Piece[], fs: FileSystem, cwd: string): str
       if (!fs.isDirectory(dir)) continue;
       const matcher = new RegExp(`^${patternSource(component, { path: true })}$`);
       for (const name of fs.readdir(dir)) {
-        if (name.startsWith('.') && !literal.startsWith('.')) continue;
+        if (name.startsWith('.') && !literal.startsWith('.') && !dotglob) continue;
         if (matcher.test(name)) next.push(posix.join(base, name));
       }
     }
     found = next;
   }
+  if (onlyDirectories)
+    found = found.filter((path) => fs.isDirectory(posix.resolve(cwd, path))).map((path) => `${path}/`);
   return found.sort();
 }
 

@@ -55,21 +55,42 @@ export async function openRedirections(
     }
     try {
       const { process } = shell;
-      const file = openPath(process, posix.resolve(process.cwd, word), modes[operator] ?? 'write', files);
+      const path = posix.resolve(process.cwd, word);
+      // A process substitution in the target has just opened its descriptor in the shell.
+      const descriptors = path.startsWith('/dev/fd/') ? new Map([...process.files, ...files]) : files;
+      if (operator === '>' && isKept(shell, word)) {
+        const what =
+          shell.state.dialect === 'sh'
+            ? `can't create ${word}: File exists`
+            : `${word}: cannot overwrite existing file`;
+        await shell.complain(what);
+        return false;
+      }
+      const file = openPath(process, path, modes[operator] ?? 'write', descriptors);
       const both = operator === '&>' || operator === '&>>' || operator === '>&';
       put(fd ?? (operator === '<' || operator === '<>' ? 0 : 1), file);
       if (both) put(2, file.retain());
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
-      const missing = error.code === 'ENOENT' && shell.state.dialect === 'sh';
-      const what = missing
-        ? `can't ${operator === '<' ? 'open' : 'create'} ${word}: ${operator === '<' ? 'no such file' : 'nonexistent directory'}`
-        : `${word}: ${error.message}`;
-      await shell.complain(what);
+      await shell.complain(openingFailed(shell, operator, word, error));
       return false;
     }
   }
   return true;
+}
+
+/** `set -C`: `>` overwrites no file, `>|` does. */
+function isKept({ state, process }: Interpreter, word: string): boolean {
+  if (!state.options.has('noclobber')) return false;
+  const path = posix.resolve(process.cwd, word);
+  return process.fs.exists(path) && process.fs.stat(path).kind === 'file';
+}
+
+function openingFailed({ state }: Interpreter, operator: string, word: string, error: FileError): string {
+  if (state.dialect === 'bash') return `${word}: ${error.message}`;
+  const reading = operator === '<';
+  const missing = reading ? 'no such file' : 'nonexistent directory';
+  return `can't ${reading ? 'open' : 'create'} ${word}: ${error.code === 'ENOENT' ? missing : error.message}`;
 }
 
 function textFile(text: string): OpenFile {

@@ -86,7 +86,7 @@ describe('sh', () => {
       'mkdir -p /tmp/g; cd /tmp/g; touch b.txt a.txt c.md; echo *.txt *.none',
       'a.txt b.txt *.none\n',
     ],
-    ['kills background jobs', 'sleep 100 & kill $!; wait $!; echo $?', '143\n'],
+    ['kills background jobs', 'sleep 100 & kill $!; wait $!; echo $?', '143\nTerminated\n'],
     ['runs awk, sed and jq', 'echo "a b" | awk \'{print $2}\'; echo hello | sed s/l/L/g', 'b\nheLLo\n'],
     [
       'keeps the arguments of "$@"',

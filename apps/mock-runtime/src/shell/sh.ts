@@ -1,20 +1,23 @@
 import { posix } from 'node:path';
-import { Exit, type Process } from '../kernel/process';
+import type { Process } from '../kernel/process';
 import { spawn } from '../kernel/spawn';
-import { applyOptions, builtins } from './builtins';
+import { builtins } from './builtins';
+import { applyOptions } from './builtins/options';
 import { followScript, interact } from './interactive';
 import { Interpreter } from './interpreter';
-import { LoopJump, ReturnJump, ShellError, ShellState } from './state';
+import { ShellState } from './state';
 
 /** `sh`, `ash`, `bash`: a script from `-c`, a file or stdin, or a conversation on a terminal. */
 export async function sh(process: Process): Promise<number> {
   const [command = 'sh', ...args] = process.argv;
   const dialect = command.endsWith('bash') ? 'bash' : 'sh';
-  const state = ShellState.of(process, command.replace(/^-/, ''), dialect);
-  const shell = new Interpreter(process, state);
-  const flags = args.filter((arg) => /^-[a-z]*c[a-z]*$/.test(arg));
+  const operand = args.findIndex((arg) => !/^[-+]/.test(arg));
+  const flags = operand < 0 ? args : args.slice(0, operand);
+  const isCommand = flags.some((arg) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(arg));
+  const source = isCommand ? 'command' : 'file';
+  const shell = new Interpreter(process, ShellState.of(process, command.replace(/^-/, ''), dialect, source));
   const rest = args.slice(applyOptions(shell, args));
-  if (flags.length > 0) {
+  if (isCommand) {
     const [script, name, ...positional] = rest;
     if (script === undefined) {
       await process.complain(`${command}: -c requires an argument\n`);
@@ -34,7 +37,7 @@ export async function sh(process: Process): Promise<number> {
     return runScript(withName(shell, file), process.fs.readFile(path).toString(), positional);
   }
   if (process.stdin.isTty || args.includes('-i')) return interact(shell);
-  return shell.runExitTrap(await statusOf(shell, () => followStdin(shell)));
+  return shell.finish(() => followStdin(shell));
 }
 
 /** `sh -c command`: one plain command takes the shell's place, as ash and bash do; it is then the one to be signalled. */
@@ -48,30 +51,19 @@ function directCommand({ fs, env }: Process, script: string): string[] | undefin
 
 function withName(shell: Interpreter, name: string | undefined): Interpreter {
   if (name === undefined) return shell;
-  const state = ShellState.of(shell.process, name, shell.state.dialect);
-  Object.assign(state.options, shell.state.options);
+  const { dialect, options, source } = shell.state;
+  const state = ShellState.of(shell.process, name, dialect, source);
+  for (const option of options) state.options.add(option);
+  if (dialect === 'bash' && source === 'file') state.assign('BASH_SOURCE', [name]);
   return new Interpreter(shell.process, state);
 }
 
 async function runScript(shell: Interpreter, text: string, positional: readonly string[]): Promise<number> {
   shell.state.positional = positional;
-  return shell.runExitTrap(await statusOf(shell, () => shell.runText(text)));
+  return shell.finish(() => shell.runText(text));
 }
 
 async function followStdin(shell: Interpreter): Promise<number> {
   await followScript(shell);
   return shell.state.status;
-}
-
-async function statusOf(shell: Interpreter, run: () => Promise<number>): Promise<number> {
-  try {
-    return await run();
-  } catch (error) {
-    if (error instanceof Exit) return error.code;
-    if (error instanceof ReturnJump) return error.code;
-    if (error instanceof LoopJump) return 0;
-    if (!(error instanceof ShellError)) throw error;
-    await shell.complain(error.message);
-    return error.exitCode;
-  }
 }
