@@ -12,3 +12,4 @@ export const component: MainOptions<typeof flags, MockRuntimeOptions> = {
 };
 
 export { defineImage, type ImageProgram, type ImageProgramContext } from './images/define-image';
+export type { ImagesModule, ImageTools } from './images/user-images';

@@ -12,6 +12,7 @@ import { runtimeService } from './cri/runtime-service';
 import { Stats } from './cri/stats';
 import { StreamingServer } from './cri/streaming-server';
 import { catalogue } from './images/catalogue';
+import { loadImages } from './images/user-images';
 import { ImageStore } from './images/image-store';
 import { Registry } from './images/registry';
 import { HostAliases } from './network/host-aliases';
@@ -48,7 +49,7 @@ export const run: Run<MockRuntimeOptions> = async (options, context) => {
   });
   const images = new ImageStore({
     file: join(rootDir, 'images.jsonl'),
-    registry: new Registry(catalogue),
+    registry: new Registry([...catalogue, ...(options.images ? await loadImages(options.images) : [])]),
     clock,
     logger,
     genericImages: options.genericImages,

@@ -56,6 +56,7 @@ export const upFlags = {
     default: false,
     help: 'Let Pods use images that nobody defined (they run until stopped)',
   },
+  images: { type: 'string', help: 'TypeScript or JavaScript file of images that you define' },
 } as const satisfies Record<string, FlagSpec>;
 
 /** What a cluster is made of; validated. Paths are absolute. */
@@ -73,6 +74,7 @@ export interface ClusterOptions {
   kubeconfig: string;
   verbosity: number;
   genericImages: boolean;
+  images: string | undefined;
 }
 
 export function toClusterOptions(
@@ -92,6 +94,7 @@ export function toClusterOptions(
     kubeconfig: flags.kubeconfig ? resolve(flags.kubeconfig) : resolve(flags['data-dir'], 'kubeconfig'),
     verbosity: flags.verbosity,
     genericImages: flags['generic-images'],
+    images: flags.images === undefined ? undefined : resolve(flags.images),
   };
 }
 

@@ -13,6 +13,8 @@ export interface StartClusterOptions {
   without?: readonly OptionalComponent[];
   /** Let Pods use images that nobody defined: they run until stopped. Default true, as tests want. */
   genericImages?: boolean;
+  /** A TypeScript or JavaScript file of images that you define (as the flag `--images`). */
+  images?: string;
   /** Default: only errors, on stderr. */
   logger?: Logger;
   /** Aborting it gives up the start. */
@@ -51,6 +53,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
       kubeconfig: kubeconfigFile,
       verbosity: 0,
       genericImages: options.genericImages ?? true,
+      images: options.images,
     },
     {
       launcher: () =>

@@ -86,6 +86,8 @@ export async function startTestRuntime({
         cniConfDir: join(dir, 'net.d'),
         cniBinDir: join(dir, 'bin'),
         genericImages: false,
+        images: undefined,
+        csi: undefined,
         ...options,
       },
       {

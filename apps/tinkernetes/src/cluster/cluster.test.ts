@@ -21,6 +21,7 @@ it('starts nothing when it is asked to stop while it makes its keys', async () =
       kubeconfig: join(dataDir, 'kubeconfig'),
       verbosity: 0,
       genericImages: false,
+      images: undefined,
     },
     {
       launcher: () => ({ start }),

@@ -36,7 +36,7 @@ export const localSite: Site = {
 export interface SpecContext {
   layout: ClusterLayout;
   site: Site;
-  options: Pick<ClusterOptions, 'bind' | 'storage' | 'verbosity' | 'genericImages'>;
+  options: Pick<ClusterOptions, 'bind' | 'storage' | 'verbosity' | 'genericImages' | 'images'>;
 }
 
 const aliasFlags = (site: Site): string[] => (site.hostAlias ? [`--host-alias=${site.hostAlias}`] : []);
@@ -157,6 +157,7 @@ export function nodeSpecs({ layout, site, options }: SpecContext, node: NodePlac
         `--csi-state-dir=${layout.volumesDir}`,
         `--csi-registration-dir=${dir}/kubelet/plugins_registry`,
         ...(options.genericImages ? ['--generic-images'] : []),
+        ...(options.images ? [`--images=${options.images}`] : []),
         verbosity,
       ],
     },

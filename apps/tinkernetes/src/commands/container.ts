@@ -49,6 +49,7 @@ const flags = {
   },
   verbosity: { type: 'number', default: 0, min: 0, max: 10, help: 'Log verbosity, as klog -v' },
   'generic-images': { type: 'boolean', default: false, help: 'Let Pods use images that nobody defined' },
+  images: { type: 'string', help: 'TypeScript or JavaScript file of images that you define' },
 } as const satisfies Record<string, FlagSpec>;
 
 /** The entry point of the container image: one component, or one whole node, among other containers. */
@@ -71,6 +72,7 @@ export const container: Command = {
         storage: values.storage,
         verbosity: values.verbosity,
         genericImages: values['generic-images'],
+        images: values.images,
       },
     };
     const supervisor = new Supervisor({

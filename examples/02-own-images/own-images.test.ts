@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { startCluster, type RunningCluster } from 'tinkernetes';
+
+const namespace = 'default';
+let cluster: RunningCluster;
+let core: CoreV1Api;
+
+beforeAll(async () => {
+  cluster = await startCluster({ images: join(__dirname, 'images.ts') });
+  const config = new KubeConfig();
+  config.loadFromString(cluster.kubeconfig);
+  core = config.makeApiClient(CoreV1Api);
+}, 60_000);
+afterAll(() => cluster?.stop());
+
+/** Asks until the answer satisfies; fails after thirty seconds. */
+async function until<T>(ask: () => Promise<T>, satisfies: (answer: T) => boolean): Promise<T> {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    const answer = await ask();
+    if (satisfies(answer)) return answer;
+    if (Date.now() > deadline) throw new Error(`still ${JSON.stringify(answer)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const create = (name: string, image: string, args: string[]) =>
+  core.createNamespacedPod({
+    namespace,
+    body: { metadata: { name }, spec: { restartPolicy: 'Never', containers: [{ name, image, args }] } },
+  });
+const statusOf = async (name: string) => (await core.readNamespacedPod({ name, namespace })).status;
+
+it('runs a program of an own image and stops it when the Pod is deleted', async () => {
+  await create('shop', 'acme/shop:1.1', ['USD']);
+  const log = () => core.readNamespacedPodLog({ name: 'shop', namespace }).catch(() => '');
+  await until(log, (text) => text.includes('order for 3 USD'));
+  await core.deleteNamespacedPod({ name: 'shop', namespace });
+  await until(
+    () => core.listNamespacedPod({ namespace }),
+    ({ items }) => items.every(({ metadata }) => metadata?.name !== 'shop'),
+  );
+}, 60_000);
+
+it('reports the exit code that a program returns, and refuses a tag that nobody defined', async () => {
+  await create('flaky', 'acme/flaky', ['42']);
+  const failed = await until(
+    () => statusOf('flaky'),
+    (status) => status?.phase === 'Failed',
+  );
+  expect(failed?.containerStatuses?.[0]?.state?.terminated).toMatchObject({ exitCode: 42, reason: 'Error' });
+  await create('mistyped', 'acme/shop:9.9', []);
+  await until(
+    () => statusOf('mistyped'),
+    (status) =>
+      /ErrImagePull|ImagePullBackOff/.test(status?.containerStatuses?.[0]?.state?.waiting?.reason ?? ''),
+  );
+}, 60_000);
