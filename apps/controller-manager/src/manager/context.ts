@@ -38,6 +38,8 @@ export interface ControllerDefinition {
   readonly name: string;
   /** The ServiceAccount in kube-system whose rights it has; also the events' source. */
   readonly serviceAccount?: string;
+  /** With `--use-service-account-credentials`, too, it acts as the manager itself: it makes other accounts' tokens. */
+  readonly actsAsManager?: boolean;
   readonly watches: readonly string[];
   readonly writes: readonly string[];
   /**

@@ -174,6 +174,7 @@ export const controllers: readonly ControllerDefinition[] = [
   },
   {
     name: 'serviceaccount-token-controller',
+    actsAsManager: true,
     watches: ['serviceaccounts', 'secrets'],
     writes: ['secrets', 'serviceaccounts'],
     start: startServiceAccountTokenController,

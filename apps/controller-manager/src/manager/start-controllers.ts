@@ -57,7 +57,8 @@ export function startControllers(options: ControllersOptions): StartedController
   const leading = promiseOf<void>();
   const running = chosen.flatMap((definition) => {
     const queues = definition.leaderOnly ? ownQueues : (sharing?.queues ?? ownQueues);
-    const identity = accounts?.for(definition.serviceAccount ?? definition.name) ?? client;
+    const account = definition.serviceAccount ?? definition.name;
+    const identity = definition.actsAsManager ? client : (accounts?.for(account) ?? client);
     return startController(definition, { ...options, informers, cachesOptions, queues, identity });
   });
   informers.start();
