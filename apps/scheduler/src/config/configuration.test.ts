@@ -199,6 +199,7 @@ describe('plugins of a profile', () => {
       'VolumeZone',
       'PodTopologySpread',
       'InterPodAffinity',
+      'DynamicResources',
     ]);
     expect(namesAt({}, 'score')).toEqual([
       'TaintToleration:3',

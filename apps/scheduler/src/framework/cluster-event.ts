@@ -11,6 +11,7 @@ export type EventResource =
   | 'CSINode'
   | 'CSIDriver'
   | 'CSIStorageCapacity'
+  | 'VolumeAttachment'
   | 'ResourceClaim'
   | 'ResourceSlice'
   | 'DeviceClass'

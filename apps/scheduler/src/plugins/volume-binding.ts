@@ -9,11 +9,21 @@ import {
 } from '@tinkernetes/api';
 import { keyOf } from '@tinkernetes/apimachinery';
 import type { StateData } from '../framework/cycle-state';
-import { failed, skip, unresolvable, unschedulable, type Status } from '../framework/status';
+import { failed, skip, unresolvable, type Status } from '../framework/status';
 import type { Handle, PluginFactory } from '../framework/types';
 import { capacityOf, claimsOf, classOf, fitsNode, isBound, mayProvisionOn, satisfies } from './pod-claims';
+import { StorageCapacity } from './storage-capacity';
 
 const name = 'VolumeBinding';
+const selectedNode = 'volume.kubernetes.io/selected-node';
+
+/** Why a node will not do. */
+const unavailable = {
+  elsewhere: "node(s) didn't match PersistentVolume's node affinity",
+  unbindable: "node(s) didn't find available persistent volumes to bind",
+  full: 'node(s) did not have enough free storage',
+  missing: 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)',
+};
 
 /** What is to be done for a Pod on one node. */
 interface Decision {
@@ -54,6 +64,8 @@ export const volumeBinding: PluginFactory = {
         { resource: 'PersistentVolume', actions: ['Add', 'Update'] },
         { resource: 'StorageClass', actions: ['Add', 'Update'] },
         { resource: 'Node', actions: ['Add', 'UpdateNodeLabel'] },
+        { resource: 'CSIDriver', actions: ['Update'] },
+        { resource: 'CSIStorageCapacity', actions: ['Add', 'Update'] },
       ],
       preFilter(state, pod) {
         const uses = claimsOf(pod);
@@ -106,6 +118,7 @@ class VolumeBinder {
   private readonly claims;
   private readonly volumes;
   private readonly classes;
+  private readonly capacity;
   /** Volume name → key of the claim that a Pod being bound will take it for. */
   private readonly assumed = new Map<string, string>();
 
@@ -116,6 +129,7 @@ class VolumeBinder {
     this.claims = handle.informers.for(PersistentVolumeClaims);
     this.volumes = handle.informers.for(PersistentVolumes).lister;
     this.classes = handle.informers.for(StorageClasses).lister;
+    this.capacity = new StorageCapacity(handle.informers);
   }
 
   lookUp(pod: Pod): VolumeState | Status {
@@ -141,23 +155,41 @@ class VolumeBinder {
     return new VolumeState(bound, delayed);
   }
 
+  /** All that is wrong is said; removing Pods from the node cures none of it. */
   decide({ bound, delayed }: VolumeState, node: Node): Decision | Status {
+    const reasons = new Set<string>();
     for (const { spec } of bound) {
       const volume = this.volumes.get(spec?.volumeName ?? '');
-      if (!volume)
-        return unresolvable('node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)');
-      if (!fitsNode(volume, node))
-        return unresolvable("node(s) didn't match PersistentVolume's node affinity");
+      if (!volume) reasons.add(unavailable.missing);
+      else if (!fitsNode(volume, node)) reasons.add(unavailable.elsewhere);
     }
     const decision: Decision = { bind: [], provision: [] };
     for (const claim of delayed) {
-      const volume = this.bestVolume(claim, node, decision);
-      const storageClass = this.classes.get(classOf(claim));
-      if (volume) decision.bind.push({ claim, volume });
-      else if (storageClass && mayProvisionOn(storageClass, node)) decision.provision.push(claim);
-      else return unschedulable("node(s) didn't find available persistent volumes to bind");
+      const refusal = this.decideFor(claim, node, decision);
+      if (refusal) {
+        reasons.add(refusal);
+        break;
+      }
     }
-    return decision;
+    // In upstream's order.
+    const said = Object.values(unavailable).filter((reason) => reasons.has(reason));
+    return said.length > 0 ? unresolvable(...said) : decision;
+  }
+
+  /** Adds what is to be done for a claim; or says why that can't be on this node. */
+  private decideFor(claim: PersistentVolumeClaim, node: Node, decision: Decision): string | undefined {
+    const selected = claim.metadata.annotations?.[selectedNode];
+    if (selected !== undefined && selected !== node.metadata.name) return unavailable.unbindable;
+    const volume = selected === undefined ? this.bestVolume(claim, node, decision) : undefined;
+    if (volume) {
+      decision.bind.push({ claim, volume });
+      return undefined;
+    }
+    const storageClass = this.classes.get(classOf(claim));
+    if (!storageClass || !mayProvisionOn(storageClass, node)) return unavailable.unbindable;
+    if (!this.capacity.suffices(claim, storageClass, node)) return unavailable.full;
+    decision.provision.push(claim);
+    return undefined;
   }
 
   assume(decision: Decision | undefined): void {
@@ -182,7 +214,7 @@ class VolumeBinder {
       await client.for(PersistentVolumes).update(bound, { signal });
     }
     for (const { metadata } of provision) {
-      const patch = { metadata: { annotations: { 'volume.kubernetes.io/selected-node': node } } };
+      const patch = { metadata: { annotations: { [selectedNode]: node } } };
       const options = { type: 'merge' as const, namespace: metadata.namespace, signal };
       await client.for(PersistentVolumeClaims).patch(metadata.name, patch, options);
     }
@@ -218,7 +250,7 @@ class VolumeBinder {
   }
 
   private waitsForConsumer(claim: PersistentVolumeClaim): boolean {
-    const isSelected = claim.metadata.annotations?.['volume.kubernetes.io/selected-node'] !== undefined;
+    const isSelected = claim.metadata.annotations?.[selectedNode] !== undefined;
     return isSelected || this.classes.get(classOf(claim))?.volumeBindingMode === 'WaitForFirstConsumer';
   }
 

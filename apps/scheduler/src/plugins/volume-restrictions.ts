@@ -2,6 +2,7 @@ import { PersistentVolumeClaims, type Pod } from '@tinkernetes/api';
 import type { StateData } from '../framework/cycle-state';
 import { skip, unschedulable } from '../framework/status';
 import type { PluginFactory } from '../framework/types';
+import { shareDisk, usesDisks } from './disk-conflicts';
 import { claimsOf } from './pod-claims';
 
 const name = 'VolumeRestrictions';
@@ -20,7 +21,7 @@ class ClaimState implements StateData {
   }
 }
 
-/** A claim with ReadWriteOncePod is for one Pod in the whole cluster. */
+/** A claim with ReadWriteOncePod is for one Pod in the whole cluster; some disks are for one Pod on a node. */
 export const volumeRestrictions: PluginFactory = {
   name,
   create(_args, handle) {
@@ -44,13 +45,16 @@ export const volumeRestrictions: PluginFactory = {
         {
           resource: 'AssignedPod',
           actions: ['Delete'],
-          hint: (pod, { before }) => uses(before as Pod | undefined, pod, exclusiveClaims(pod)),
+          hint: (pod, { before }) =>
+            uses(before as Pod | undefined, pod, exclusiveClaims(pod)) ||
+            (before !== undefined && shareDisk(pod, before as Pod)),
         },
         { resource: 'PersistentVolumeClaim', actions: ['Add', 'Update'] },
+        { resource: 'Node', actions: ['Add'] },
       ],
       preFilter(state, pod, snapshot) {
         const wanted = exclusiveClaims(pod);
-        if (wanted.length === 0) return { status: skip };
+        if (wanted.length === 0 && !usesDisks(pod)) return { status: skip };
         const users = snapshot.nodes.flatMap(({ pods }) =>
           pods.filter((other) => uses(other.pod, pod, wanted)),
         );
@@ -59,7 +63,11 @@ export const volumeRestrictions: PluginFactory = {
       },
       addPod: (state, pod, { added }) => count(state.read(name), pod, { other: added.pod, by: 1 }),
       removePod: (state, pod, { removed }) => count(state.read(name), pod, { other: removed.pod, by: -1 }),
-      filter: (state) => ((state.read<ClaimState>(name)?.users ?? 0) > 0 ? unschedulable(reason) : undefined),
+      filter(state, pod, node) {
+        if (usesDisks(pod) && node.pods.some((other) => shareDisk(pod, other.pod)))
+          return unschedulable('node(s) had no available disk');
+        return (state.read<ClaimState>(name)?.users ?? 0) > 0 ? unschedulable(reason) : undefined;
+      },
     };
   },
 };

@@ -4,12 +4,14 @@ import type { PluginFactory } from '../framework/types';
 import { claimsOf } from './pod-claims';
 
 const name = 'VolumeZone';
-const keys = [
-  'topology.kubernetes.io/zone',
-  'topology.kubernetes.io/region',
-  'failure-domain.beta.kubernetes.io/zone',
-  'failure-domain.beta.kubernetes.io/region',
-];
+/** With the names that labels of old volumes have on newer nodes. */
+const newNames: Readonly<Record<string, string>> = {
+  'topology.kubernetes.io/zone': 'topology.kubernetes.io/zone',
+  'topology.kubernetes.io/region': 'topology.kubernetes.io/region',
+  'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
+};
+const keys = Object.keys(newNames);
 
 /** Bound volumes with a zone or region label can be used there only; a label may list several, joined by `__`. */
 export const volumeZone: PluginFactory = {
@@ -23,7 +25,7 @@ export const volumeZone: PluginFactory = {
     ) =>
       keys.every((key) => {
         const zones = labels[key]?.split('__');
-        return !zones || zones.includes(nodeLabels[key] ?? '');
+        return !zones || zones.includes(nodeLabels[key] ?? nodeLabels[newNames[key] ?? ''] ?? '');
       });
     return {
       name,

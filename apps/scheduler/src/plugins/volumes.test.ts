@@ -112,3 +112,128 @@ it.each([
 ])('volumes: $rule', ({ objects, pods = [], expected }) => {
   expect(new TestCluster({ nodes, objects, pods }).verdicts(pod())).toEqual(expected);
 });
+
+const driver = (storageCapacity: boolean): KubeObject =>
+  ({ kind: 'CSIDriver', metadata: { name: 'example.com/disk' }, spec: { storageCapacity } }) as KubeObject;
+const capacity = (more: object): KubeObject =>
+  ({
+    kind: 'CSIStorageCapacity',
+    metadata: { name: JSON.stringify(more), namespace: 'default' },
+    storageClassName: 'fast',
+    nodeTopology: { matchLabels: { [zone]: 'za' } },
+    ...more,
+  }) as KubeObject;
+const full = 'node(s) did not have enough free storage';
+
+it.each([
+  { rule: 'enough room', offers: [{ capacity: '5Gi' }], expected: { a: 'ok', b: full } },
+  { rule: 'too little room', offers: [{ capacity: '4Gi' }], expected: everywhere(full) },
+  {
+    rule: 'room that no single volume may take',
+    offers: [{ capacity: '50Gi', maximumVolumeSize: '4Gi' }],
+    expected: everywhere(full),
+  },
+  {
+    rule: 'room of another class',
+    offers: [{ capacity: '50Gi', storageClassName: 'slow' }],
+    expected: everywhere(full),
+  },
+  {
+    rule: 'room that no node reaches',
+    offers: [{ capacity: '50Gi', nodeTopology: undefined }],
+    expected: everywhere(full),
+  },
+])('storage capacity: $rule', ({ offers, expected }) => {
+  const objects = [
+    claim({ storageClassName: 'fast' }),
+    storageClass('example.com/disk'),
+    driver(true),
+    ...offers.map(capacity),
+  ];
+  expect(new TestCluster({ nodes, objects }).verdicts(pod())).toEqual(expected);
+});
+
+it('looks at storage capacity only for drivers that publish it', () => {
+  const objects = [claim({ storageClassName: 'fast' }), storageClass('example.com/disk'), driver(false)];
+  expect(new TestCluster({ nodes, objects }).verdicts(pod())).toEqual(everywhere('ok'));
+});
+
+it('keeps a claim that is being provisioned for one node to that node', () => {
+  const selected = { 'volume.kubernetes.io/selected-node': 'b' };
+  const objects = [claim({ storageClassName: 'fast' }, selected), storageClass('example.com/disk')];
+  expect(new TestCluster({ nodes, objects }).verdicts(pod())).toEqual({ a: noVolume, b: 'ok' });
+});
+
+const limitOf = (count: number) =>
+  ({
+    kind: 'CSINode',
+    metadata: { name: 'a' },
+    spec: { drivers: [{ name: 'disk', nodeID: 'a', allocatable: { count } }] },
+  }) as KubeObject;
+const onDisk = (name: string) => volume(name, { csi: { driver: 'disk', volumeHandle: name } });
+const attachment = (persistentVolumeName: string, nodeName = 'a') =>
+  ({
+    kind: 'VolumeAttachment',
+    metadata: { name: persistentVolumeName },
+    spec: { attacher: 'disk', nodeName, source: { persistentVolumeName } },
+  }) as KubeObject;
+const tooMany = { a: 'node(s) exceed max volume count', b: 'ok' };
+
+it.each([
+  {
+    rule: 'a volume that a Pod there uses already',
+    limit: 1,
+    pods: [pod('a', 'other')],
+    expected: everywhere('ok'),
+  },
+  {
+    rule: 'a volume that is still attached',
+    limit: 1,
+    more: [onDisk('old'), attachment('old')],
+    expected: tooMany,
+  },
+  {
+    rule: 'a volume attached elsewhere',
+    limit: 1,
+    more: [onDisk('old'), attachment('old', 'b')],
+    expected: everywhere('ok'),
+  },
+  { rule: 'the volume itself, attached', limit: 1, more: [attachment('pv')], expected: everywhere('ok') },
+])('volume limits count $rule', ({ limit, pods = [], more = [], expected }) => {
+  const objects = [claim({ volumeName: 'pv' }, bindCompleted), onDisk('pv'), limitOf(limit), ...more];
+  expect(new TestCluster({ nodes, objects, pods }).verdicts(pod())).toEqual(expected);
+});
+
+it('counts a volume that will be provisioned against its driver’s limit', () => {
+  const objects = [claim({ storageClassName: 'fast' }), storageClass('disk'), limitOf(0)];
+  expect(new TestCluster({ nodes, objects }).verdicts(pod())).toEqual(tooMany);
+});
+
+it('knows zones of old volumes by the labels of new nodes', () => {
+  const labels = { 'failure-domain.beta.kubernetes.io/zone': 'za__zc' };
+  const objects = [claim({ volumeName: 'pv' }, bindCompleted), volume('pv', {}, labels)];
+  expect(new TestCluster({ nodes, objects }).verdicts(pod())).toEqual({
+    a: 'ok',
+    b: 'node(s) had no available volume zone',
+  });
+});
+
+const using = (name: string, source: object, node?: string) =>
+  makePod(name, { node, spec: { volumes: [{ name: 'disk', ...source }] as never } });
+
+it.each([
+  [{ gcePersistentDisk: { pdName: 'd' } }, { gcePersistentDisk: { pdName: 'd' } }, false],
+  [
+    { gcePersistentDisk: { pdName: 'd', readOnly: true } },
+    { gcePersistentDisk: { pdName: 'd', readOnly: true } },
+    true,
+  ],
+  [{ awsElasticBlockStore: { volumeID: 'v' } }, { awsElasticBlockStore: { volumeID: 'v' } }, false],
+  [{ awsElasticBlockStore: { volumeID: 'v' } }, { awsElasticBlockStore: { volumeID: 'w' } }, true],
+  [{ iscsi: { iqn: 'q', readOnly: true } }, { iscsi: { iqn: 'q' } }, false],
+  [{ rbd: { monitors: ['m', 'n'], image: 'i' } }, { rbd: { monitors: ['n'], image: 'i' } }, false],
+  [{ rbd: { monitors: ['m'], image: 'i' } }, { rbd: { monitors: ['m'], image: 'i', pool: 'p' } }, true],
+])('disks for one writer: %j beside %j', (wanted, used, fits) => {
+  const cluster = new TestCluster({ nodes, pods: [using('other', used, 'a')] });
+  expect(cluster.verdicts(using('new', wanted)).a).toBe(fits ? 'ok' : 'node(s) had no available disk');
+});

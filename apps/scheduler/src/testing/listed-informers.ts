@@ -7,6 +7,7 @@ export function listedInformers(objects: readonly KubeObject[]): SharedInformerF
   return {
     for<T extends KubeObject>(descriptor: ResourceDescriptor<T>): SharedInformer<T> {
       const all = objects.filter(({ kind }) => kind === descriptor.kind) as T[];
+      const indexes = new Map<string, (object: T) => readonly string[]>();
       const getByKey = (key: string) => all.find((object) => keyOf(object) === key);
       return {
         descriptor,
@@ -14,10 +15,10 @@ export function listedInformers(objects: readonly KubeObject[]): SharedInformerF
           get: (name, namespace) => getByKey(namespace ? `${namespace}/${name}` : name),
           getByKey,
           list: (namespace) => all.filter(({ metadata }) => !namespace || metadata.namespace === namespace),
-          byIndex: () => [],
+          byIndex: (index, value) => all.filter((object) => indexes.get(index)?.(object).includes(value)),
           size: all.length,
         },
-        addIndex: () => undefined,
+        addIndex: (index, of) => void indexes.set(index, of),
         addEventHandler: () => () => undefined,
         hasSynced: true,
         waitForSync: async () => undefined,
