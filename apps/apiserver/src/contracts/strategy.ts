@@ -7,6 +7,8 @@ export type { FieldError, FieldErrors };
 export interface StrategyContext {
   readonly user: UserInfo;
   readonly namespace: string;
+  /** The version that the request speaks. */
+  readonly apiVersion: string;
   /** Epoch milliseconds. */
   readonly now: number;
   warn(message: string): void;

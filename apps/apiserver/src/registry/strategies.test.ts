@@ -5,6 +5,7 @@ import { strategies } from './strategies';
 const context: StrategyContext = {
   user: { name: 'tester', groups: [] },
   namespace: 'default',
+  apiVersion: 'v1',
   now: Date.parse('2030-01-01T00:00:00Z'),
   warn: () => undefined,
 };

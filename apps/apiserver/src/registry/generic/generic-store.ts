@@ -508,6 +508,7 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
     return {
       user: context.user,
       namespace: context.namespace,
+      apiVersion: context.apiVersion,
       now: this.runtime.clock.now(),
       warn: (message) => context.warn(message),
     };

@@ -45,15 +45,21 @@ export function isExtendedResource(name: string): boolean {
 /** Only resources that may be promised more often than they are there. */
 const isOvercommitAllowed = (name: string): boolean => isNative(name) && !isHugePages(name);
 
-function validateContainerResourceName(path: string, name: string): Errors {
+/** Source: core/validation.validateResourceName. */
+export function validateResourceName(path: string, name: string): Errors {
   const errors = check(path, name, isQualifiedName);
+  if (errors.length > 0 || name.includes('/') || standardResources.has(name) || isHugePages(name))
+    return errors;
+  return [invalid(path, name, 'must be a standard resource type or fully qualified')];
+}
+
+/** Source: core/validation.validateContainerResourceName. */
+export function validateContainerResourceName(path: string, name: string): Errors {
+  const errors = validateResourceName(path, name);
   if (!name.includes('/')) {
     const isStandard = standardContainerResources.has(name) || isHugePages(name);
     return [
       ...errors,
-      ...(standardResources.has(name) || isHugePages(name) || errors.length > 0
-        ? []
-        : [invalid(path, name, 'must be a standard resource type or fully qualified')]),
       ...(isStandard ? [] : [invalid(path, name, 'must be a standard resource for containers')]),
     ];
   }

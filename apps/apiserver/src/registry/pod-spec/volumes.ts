@@ -67,8 +67,8 @@ const all =
   (source: object, path: string): Errors =>
     names.flatMap((name) => requireValue(child(path, name), (source as Record<string, unknown>)[name]));
 
-/** In the order in which upstream looks at them. */
-const sourceRules: SourceRules = {
+/** In the order in which upstream looks at them; PersistentVolumes have most of them, too. */
+export const sharedSourceRules = {
   emptyDir: (source, path) => {
     const limit = Quantity.tryParse(source.sizeLimit);
     return limit && limit.sign < 0
@@ -205,7 +205,7 @@ const sourceRules: SourceRules = {
     ...requireValue(child(path, 'reference'), source.reference),
     ...oneOf(child(path, 'pullPolicy'), source.pullPolicy, ['Always', 'IfNotPresent', 'Never']),
   ],
-};
+} satisfies SourceRules;
 
 /** How upstream's messages name some of them. */
 const misspelt: { [K in SourceName]?: string } = {
@@ -214,13 +214,13 @@ const misspelt: { [K in SourceName]?: string } = {
 };
 
 function validateSource(volume: Volume, path: string): Errors {
-  const names = (Object.keys(sourceRules) as SourceName[]).filter((name) => volume[name] !== undefined);
+  const names = (Object.keys(sharedSourceRules) as SourceName[]).filter((name) => volume[name] !== undefined);
   if (names.length === 0) return [required(path, 'must specify a volume type')];
   return names.flatMap((name, i) => {
     const at = child(path, name);
     if (i > 0)
       return [forbidden(child(path, misspelt[name] ?? name), 'may not specify more than 1 volume type')];
-    const rule = sourceRules[name] as (source: unknown, path: string) => Errors;
+    const rule = (sharedSourceRules as SourceRules)[name] as (source: unknown, path: string) => Errors;
     return rule(volume[name], at);
   });
 }

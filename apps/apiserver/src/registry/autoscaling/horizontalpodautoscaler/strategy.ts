@@ -2,15 +2,24 @@ import { HorizontalPodAutoscalers } from '@tinkernetes/api';
 import type {
   HorizontalPodAutoscaler,
   HorizontalPodAutoscalerSpec,
+  HPAScalingPolicy,
   HPAScalingRules,
   MetricSpec,
 } from '@tinkernetes/api';
-import { child, invalid } from '@tinkernetes/apimachinery';
+import {
+  child,
+  invalid,
+  notNegativeMessage,
+  notSupported,
+  Quantity,
+  required,
+} from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
-import { eachOf, requireOneOf, requireValue } from '../../rules';
+import { eachOf, oneOf } from '../../rules';
 import type { Errors } from '../../rules';
+import { validateMetricSpec, validateReference } from './validate-metrics';
 
 const defaultCpu: MetricSpec = {
   type: 'Resource',
@@ -45,23 +54,55 @@ function validate({ spec }: HorizontalPodAutoscaler): Errors {
   if (minReplicas !== undefined && minReplicas < 1) {
     errors.push(invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 1'));
   }
-  if (maxReplicas < 1) errors.push(invalid('spec.maxReplicas', maxReplicas, 'must be greater than 0'));
+  if (maxReplicas === 0) errors.push(required('spec.maxReplicas', 'must be set and greater than 0'));
+  else if (maxReplicas < 0)
+    errors.push(invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to 1'));
   if (minReplicas !== undefined && maxReplicas < minReplicas) {
     errors.push(invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`'));
   }
   return [
     ...errors,
-    ...requireValue('spec.scaleTargetRef.kind', scaleTargetRef?.kind),
-    ...requireValue('spec.scaleTargetRef.name', scaleTargetRef?.name),
-    ...eachOf('spec.metrics', metrics, (metric, at) =>
-      requireOneOf(child(at, 'type'), metric.type, [
-        'ContainerResource',
-        'External',
-        'Object',
-        'Pods',
-        'Resource',
-      ]),
-    ),
+    ...validateReference(scaleTargetRef, 'spec.scaleTargetRef', { needsGroup: true }),
+    ...eachOf('spec.metrics', metrics, validateMetricSpec),
+    ...validateRules(spec?.behavior?.scaleUp, 'spec.behavior.scaleUp'),
+    ...validateRules(spec?.behavior?.scaleDown, 'spec.behavior.scaleDown'),
+  ];
+}
+
+const longestWindow = 3600;
+const longestPeriod = 1800;
+
+/** Source: autoscaling/validation.validateScalingRules. */
+function validateRules(rules: HPAScalingRules | undefined, path: string): Errors {
+  if (!rules) return [];
+  const errors: Errors = [];
+  const { stabilizationWindowSeconds: window, selectPolicy, policies = [], tolerance } = rules;
+  const at = child(path, 'stabilizationWindowSeconds');
+  if (window !== undefined && window < 0)
+    errors.push(invalid(at, window, 'must be greater than or equal to zero'));
+  if (window !== undefined && window > longestWindow)
+    errors.push(invalid(at, window, `must be less than or equal to ${longestWindow}`));
+  errors.push(...oneOf(child(path, 'selectPolicy'), selectPolicy, ['Disabled', 'Max', 'Min']));
+  if (policies.length === 0)
+    errors.push(required(child(path, 'policies'), 'must specify at least one Policy'));
+  errors.push(...eachOf(child(path, 'policies'), policies, validatePolicy));
+  const share = Quantity.tryParse(tolerance);
+  if (share && share.sign < 0)
+    errors.push(invalid(child(path, 'tolerance'), share.toString(), notNegativeMessage));
+  return errors;
+}
+
+function validatePolicy({ type, value, periodSeconds }: HPAScalingPolicy, path: string): Errors {
+  const at = child(path, 'periodSeconds');
+  return [
+    ...(['Pods', 'Percent'].includes(type)
+      ? []
+      : [notSupported(child(path, 'type'), type ?? '', ['Percent', 'Pods'])]),
+    ...(value > 0 ? [] : [invalid(child(path, 'value'), value, 'must be greater than zero')]),
+    ...(periodSeconds > 0 ? [] : [invalid(at, periodSeconds, 'must be greater than zero')]),
+    ...(periodSeconds > longestPeriod
+      ? [invalid(at, periodSeconds, `must be less than or equal to ${longestPeriod}`)]
+      : []),
   ];
 }
 

@@ -3,6 +3,7 @@ import type { Lease } from '@tinkernetes/api';
 import { invalid } from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
+import { mapMember } from '../../fill';
 import { notNegative } from '../../rules';
 import type { Errors } from '../../rules';
 
@@ -16,10 +17,16 @@ function validate({ spec }: Lease): Errors {
   ];
 }
 
+const withoutCoordination = (lease: Lease): Lease =>
+  mapMember(lease, 'spec', ({ strategy: _, preferredHolder: __, ...spec }) => spec);
+
 /** Source: k8s.io/kubernetes/pkg/registry/coordination/lease. */
 export const leaseStrategy = defineStrategy(Leases, {
   allowCreateOnUpdate: true,
   allowUnconditionalUpdate: false,
+  // They come with a feature that is off.
+  prepareForCreate: withoutCoordination,
+  prepareForUpdate: withoutCoordination,
   validate,
   tableCells: (lease, now) => [lease.metadata.name, lease.spec?.holderIdentity ?? '', age(lease, now)],
 });

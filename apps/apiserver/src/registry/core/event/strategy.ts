@@ -1,21 +1,75 @@
 import { Events, Eventsv1Events } from '@tinkernetes/api';
 import type { Event, EventsV1Event } from '@tinkernetes/api';
-import { invalid } from '@tinkernetes/apimachinery';
+import {
+  invalid,
+  isDns1123Subdomain,
+  isQualifiedName,
+  required,
+  validateObjectMeta,
+} from '@tinkernetes/apimachinery';
+import type { StrategyContext } from '../../../contracts';
 import { eventCells, newEventCells } from '../../../printers/events';
 import { defineStrategy } from '../../define-strategy';
 import { fill } from '../../fill';
 import { immutable } from '../../immutable';
-import { requireOneOf, requireValue } from '../../rules';
+import { check } from '../../rules';
 import type { Errors } from '../../rules';
 
 const ttl = 3600;
 
-/** Events of the core group: only the involved object's namespace is checked. */
-function validate(event: Event): Errors {
+const longest = 128;
+const longestMessage = 1024;
+const tooLongText = (most: number) => `can have at most ${most} characters`;
+
+/** Both groups' events are kept as those of the core group. Source: core/validation.ValidateEventCreate. */
+function validate(event: Event, { apiVersion }: StrategyContext): Errors {
+  const errors = validateLegacy(event, apiVersion);
+  return apiVersion === 'v1' ? errors : [...errors, ...validateStrictly(event)];
+}
+
+/** Events with a time of their own have to be complete. */
+function validateLegacy(event: Event, apiVersion: string): Errors {
   const involved = event.involvedObject.namespace ?? '';
   const own = event.metadata.namespace ?? '';
-  const isWrong = involved === '' ? own !== '' && own !== 'default' : involved !== own;
-  return isWrong ? [invalid('involvedObject.namespace', involved, 'does not match event.namespace')] : [];
+  const path = 'involvedObject.namespace';
+  const mismatch = [invalid(path, involved, 'does not match event.namespace')];
+  if (!event.eventTime) {
+    const isWrong = involved === '' ? own !== '' && own !== 'default' : involved !== own;
+    return isWrong ? mismatch : [];
+  }
+  const controller = event.reportingComponent ?? '';
+  const controllerPath = apiVersion === 'v1' ? 'reportingComponent' : 'reportingController';
+  return [
+    ...(involved === '' && own !== 'default' && own !== 'kube-system' ? mismatch : []),
+    ...(controller === '' ? [required(controllerPath)] : []),
+    ...check(controllerPath, controller, isQualifiedName),
+    ...(['reportingInstance', 'action', 'reason'] as const).flatMap((field) => {
+      const text = event[field] ?? '';
+      if (text === '') return [required(field)];
+      return text.length > longest ? [invalid(field, '', tooLongText(longest))] : [];
+    }),
+    ...((event.message?.length ?? 0) > longestMessage
+      ? [invalid('message', '', tooLongText(longestMessage))]
+      : []),
+  ];
+}
+
+/** What only the newer group asks for. */
+function validateStrictly(event: Event): Errors {
+  const unset = (path: string, isSet: boolean): Errors =>
+    isSet ? [invalid(path, '', 'needs to be unset')] : [];
+  const { series, type = '', source } = event;
+  return [
+    ...validateObjectMeta(event.metadata, { isNamespaced: true, nameCheck: isDns1123Subdomain }),
+    ...(series && (series.count ?? 0) < 2 ? [invalid('series.count', '', 'should be at least 2')] : []),
+    ...(series && !series.lastObservedTime ? [required('series.lastObservedTime')] : []),
+    ...(event.eventTime ? [] : [required('eventTime')]),
+    ...(type === 'Normal' || type === 'Warning' ? [] : [invalid('type', '', `has invalid value: ${type}`)]),
+    ...unset('firstTimestamp', !!event.firstTimestamp),
+    ...unset('lastTimestamp', !!event.lastTimestamp),
+    ...unset('count', (event.count ?? 0) !== 0),
+    ...unset('source', !!source?.component || !!source?.host),
+  ];
 }
 
 /** Source: pkg/registry/core/event. The object's whole identity can be selected by. */
@@ -45,21 +99,9 @@ export const eventStrategy = defineStrategy(Events, {
   tableCells: eventCells,
 });
 
-/** Events of events.k8s.io have to be complete. Source: pkg/apis/core/validation/events.go. */
-function validateNew(event: EventsV1Event): Errors {
-  return [
-    ...requireValue('reportingController', event.reportingController),
-    ...requireValue('reportingInstance', event.reportingInstance),
-    ...requireValue('action', event.action),
-    ...requireValue('reason', event.reason),
-    ...requireOneOf('type', event.type, ['Normal', 'Warning']),
-  ];
-}
-
 export const newEventStrategy = defineStrategy(Eventsv1Events, {
   nameCheck: () => [],
   allowCreateOnUpdate: true,
-  validate: validateNew,
   validateUpdate: (event, old) => [
     ...immutable('regarding', event.regarding, old.regarding),
     ...immutable('eventTime', event.eventTime, old.eventTime),

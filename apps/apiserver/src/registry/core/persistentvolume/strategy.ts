@@ -3,6 +3,8 @@ import type { PersistentVolume, PersistentVolumeSpec } from '@tinkernetes/api';
 import {
   child,
   forbidden,
+  isDns1123Subdomain,
+  notSupported,
   Quantity,
   required,
   semanticEqual,
@@ -15,11 +17,11 @@ import { accessModesText } from '../../../printers/volumes';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
 import { roundUpToMilli } from '../../pod-spec/container-defaults';
-import { noBacksteps } from '../../pod-spec/paths';
 import { validateNodeSelector } from '../../pod-spec/scheduling';
-import { oneOf, requireOneOf, requireValue } from '../../rules';
+import { check, oneOf, requireOneOf } from '../../rules';
 import type { Errors } from '../../rules';
-import { accessModes } from '../persistentvolumeclaim/validate';
+import { validateAccessModes } from '../persistentvolumeclaim/validate';
+import { sourceRules } from './sources';
 
 const sources = [
   'hostPath',
@@ -51,37 +53,45 @@ const sourceOf = (spec: PersistentVolumeSpec | undefined): object =>
 
 function validateSource(spec: PersistentVolumeSpec): Errors {
   const given = sources.filter((name) => spec[name] !== undefined);
-  if (given.length === 0) return [required('spec', 'must specify a volume type')];
+  const [first] = given;
+  if (!first) return [required('spec', 'must specify a volume type')];
   const extra = given
     .slice(1)
-    .map((name) => forbidden(child('spec', name), 'may not specify more than 1 volume type'));
-  const { hostPath, csi, local } = spec;
+    // Upstream lets a flexible volume stand beside any other.
+    .map((name) =>
+      name === 'flexVolume'
+        ? []
+        : [forbidden(child('spec', misspelt[name] ?? name), 'may not specify more than 1 volume type')],
+    )
+    .flat();
+  const looked =
+    given.includes('flexVolume') && first !== 'flexVolume' ? [first, 'flexVolume' as const] : [first];
   return [
+    ...looked.flatMap((name) => {
+      const rule = sourceRules[name] as (source: unknown, path: string) => Errors;
+      return rule(spec[name], child('spec', name));
+    }),
     ...extra,
-    ...(hostPath
-      ? hostPath.path
-        ? noBacksteps('spec.hostPath.path', hostPath.path)
-        : [required('spec.hostPath.path')]
+    ...(spec.local && !spec.nodeAffinity
+      ? [required('spec.nodeAffinity', 'Local volume requires node affinity')]
       : []),
-    ...(csi
-      ? [
-          ...requireValue('spec.csi.driver', csi.driver),
-          ...requireValue('spec.csi.volumeHandle', csi.volumeHandle),
-        ]
-      : []),
-    ...(local ? requireValue('spec.local.path', local.path) : []),
   ];
 }
+
+/** How upstream's messages name it. */
+const misspelt: Readonly<Record<string, string | undefined>> = { cephfs: 'cephFS' };
 
 function validate({ spec }: PersistentVolume): Errors {
   const given = spec ?? {};
   const errors: Errors = [];
   if (!given.accessModes?.length) errors.push(required('spec.accessModes'));
-  for (const mode of given.accessModes ?? [])
-    errors.push(...oneOf('spec.accessModes', mode, [...accessModes].sort()));
+  errors.push(...validateAccessModes(given.accessModes ?? [], 'spec.accessModes'));
   const storage = given.capacity?.storage;
-  if (storage === undefined) errors.push(required('spec.capacity'));
-  else if (Quantity.parse(storage).sign <= 0) {
+  const capacities = Object.keys(given.capacity ?? {});
+  if (capacities.length === 0) errors.push(required('spec.capacity'));
+  if (storage === undefined || capacities.length > 1)
+    errors.push(notSupported('spec.capacity', given.capacity ?? null, ['storage']));
+  if (storage !== undefined && Quantity.parse(storage).sign <= 0) {
     errors.push(
       invalid(
         mapKey('spec.capacity', 'storage'),
@@ -96,13 +106,34 @@ function validate({ spec }: PersistentVolume): Errors {
       'Recycle',
       'Retain',
     ]),
+    ...validateNodeAffinity(given),
     ...validateSource(given),
+    ...(given.storageClassName
+      ? check('spec.storageClassName', given.storageClassName, isDns1123Subdomain)
+      : []),
     ...oneOf('spec.volumeMode', given.volumeMode, ['Block', 'Filesystem']),
+    ...validateAttributesClass(given),
   );
-  const terms = given.nodeAffinity?.required?.nodeSelectorTerms;
-  return given.nodeAffinity?.required
-    ? [...errors, ...validateNodeSelector(terms, 'spec.nodeAffinity.required')]
-    : errors;
+  return errors;
+}
+
+function validateAttributesClass({ volumeAttributesClassName: name, csi }: PersistentVolumeSpec): Errors {
+  if (name === undefined) return [];
+  const path = 'spec.volumeAttributesClassName';
+  return [
+    ...(name === ''
+      ? [required(path, 'an empty string is disallowed')]
+      : check(path, name, isDns1123Subdomain)),
+    ...(csi ? [] : [required('spec.csi', 'has to be specified when using volumeAttributesClassName')]),
+  ];
+}
+
+function validateNodeAffinity({ nodeAffinity }: PersistentVolumeSpec): Errors {
+  const path = 'spec.nodeAffinity.required';
+  if (!nodeAffinity) return [];
+  return nodeAffinity.required
+    ? validateNodeSelector(nodeAffinity.required.nodeSelectorTerms, path)
+    : [required(path, 'must specify required node constraints')];
 }
 
 /** Source: k8s.io/kubernetes/pkg/registry/core/persistentvolume. */

@@ -29,6 +29,18 @@ function validateUpdate(claim: PersistentVolumeClaim, old: PersistentVolumeClaim
   return errors;
 }
 
+/** The older field takes claims and snapshots only; what else it is given is dropped. Source: pvc.EnforceDataSourceBackwardsCompatibility. */
+function withKnownSource(claim: PersistentVolumeClaim): PersistentVolumeClaim {
+  return mapMember(claim, 'spec', (spec) => {
+    const { dataSource, ...kept } = spec;
+    if (!dataSource) return spec;
+    const group = dataSource.apiGroup ?? '';
+    const isClaim = dataSource.kind === 'PersistentVolumeClaim' && group === '';
+    const isSnapshot = dataSource.kind === 'VolumeSnapshot' && group === 'snapshot.storage.k8s.io';
+    return isClaim || isSnapshot ? spec : kept;
+  });
+}
+
 /** The older field and the one that replaced it say the same. Source: pvc.NormalizeDataSources. */
 function syncDataSources(claim: PersistentVolumeClaim): PersistentVolumeClaim {
   return mapMember(claim, 'spec', (spec) => {
@@ -45,7 +57,10 @@ export const persistentVolumeClaimStrategy = defineStrategy(PersistentVolumeClai
   hasGeneration: false,
   returnDeletedObject: true,
   default: defaultClaim,
-  prepareForCreate: (claim) => ({ ...syncDataSources(claim), status: { phase: 'Pending' as const } }),
+  prepareForCreate: (claim) => ({
+    ...syncDataSources(withKnownSource(claim)),
+    status: { phase: 'Pending' as const },
+  }),
   validate: (claim) => validateClaimSpec(claim.spec ?? {}, 'spec'),
   validateUpdate,
   tableCells: (claim, now) => {

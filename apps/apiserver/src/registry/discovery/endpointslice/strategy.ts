@@ -8,7 +8,9 @@ import {
   isDns1123Label,
   isDns1123Subdomain,
   isFullyQualifiedDomainName,
+  isLabelValue,
   isQualifiedName,
+  isValidIp,
   required,
   tooMany,
 } from '@tinkernetes/apimachinery';
@@ -17,7 +19,8 @@ import { defineStrategy } from '../../define-strategy';
 import { fill, mapList, mapMember } from '../../fill';
 import { immutable } from '../../immutable';
 import { protocols } from '../../pod-spec/ports';
-import { check, eachOf, requireOneOf } from '../../rules';
+import { check, eachOf, oneOf, requireOneOf } from '../../rules';
+import type { NameCheck } from '@tinkernetes/apimachinery';
 import type { Errors } from '../../rules';
 import { nonSpecialIp } from '../../core/endpoints/addresses';
 
@@ -31,19 +34,33 @@ function validateEndpoint(endpoint: Endpoint, path: string, type: string): Error
   const errors: Errors = [];
   if (addresses.length === 0) errors.push(required(at, 'must contain at least 1 address'));
   if (addresses.length > maxAddresses) errors.push(tooMany(at, addresses.length, maxAddresses));
-  const seen = new Set<string>();
+  const given = (field: string, value: string | undefined, rule: NameCheck): Errors =>
+    value === undefined ? [] : check(child(path, field), value, rule);
+  const { forZones, forNodes } = endpoint.hints ?? {};
   return [
     ...errors,
-    ...eachOf(at, addresses, (address, addressPath) => {
-      const isDuplicate = seen.has(address);
-      seen.add(address);
-      return [
-        ...(isDuplicate ? [duplicate(addressPath, address)] : []),
-        ...validateAddress(address, addressPath, type),
-      ];
-    }),
-    ...(endpoint.hostname ? check(child(path, 'hostname'), endpoint.hostname, isDns1123Label) : []),
-    ...(endpoint.nodeName ? check(child(path, 'nodeName'), endpoint.nodeName, isDns1123Subdomain) : []),
+    ...eachOf(at, addresses, (address, addressPath) => validateAddress(address, addressPath, type)),
+    ...given('hostname', endpoint.hostname, isDns1123Label),
+    ...given('nodeName', endpoint.nodeName, isDns1123Subdomain),
+    ...validateHints(forZones, child(path, 'hints', 'forZones'), isLabelValue),
+    ...validateHints(forNodes, child(path, 'hints', 'forNodes'), isDns1123Subdomain),
+  ];
+}
+
+const mostHints = 8;
+
+function validateHints(
+  hints: ReadonlyArray<{ name: string }> | undefined,
+  path: string,
+  rule: NameCheck,
+): Errors {
+  const list = hints ?? [];
+  return [
+    ...(list.length > mostHints ? [tooMany(path, list.length, mostHints)] : []),
+    ...eachOf(path, list, ({ name }, at, i) => [
+      ...(list.slice(0, i).some((other) => other.name === name) ? [duplicate(child(at, 'name'), name)] : []),
+      ...check(child(at, 'name'), name, rule),
+    ]),
   ];
 }
 
@@ -51,10 +68,12 @@ function validateAddress(address: string, path: string, type: string): Errors {
   const list = path.slice(0, path.lastIndexOf('['));
   switch (type) {
     case 'FQDN':
-      return check(path, address, isFullyQualifiedDomainName);
+      return address ? check(path, address, isFullyQualifiedDomainName) : [required(path)];
     case 'IPv4':
     case 'IPv6': {
       // Upstream names the list, not the element, for addresses of the other family.
+      const problems = isValidIp(address);
+      if (problems.length > 0) return problems.map((text) => invalid(path, address, text));
       const family = familyOf(address) === type ? [] : [invalid(list, address, `must be an ${type} address`)];
       return [...family, ...nonSpecialIp(path, address)];
     }
@@ -73,8 +92,12 @@ function validatePorts(ports: readonly DiscoveryV1EndpointPort[] | undefined): E
     names.add(name);
     return [
       ...errors,
-      ...requireOneOf(child(at, 'protocol'), port.protocol, protocols),
-      ...(port.appProtocol ? check(child(at, 'appProtocol'), port.appProtocol, isQualifiedName) : []),
+      ...(port.protocol === undefined
+        ? [required(child(at, 'protocol'))]
+        : oneOf(child(at, 'protocol'), port.protocol, protocols)),
+      ...(port.appProtocol !== undefined
+        ? check(child(at, 'appProtocol'), port.appProtocol, isQualifiedName)
+        : []),
     ];
   });
 }
@@ -90,11 +113,22 @@ function validate(slice: EndpointSlice): Errors {
   ];
 }
 
+const withoutTopology = (slice: EndpointSlice): EndpointSlice =>
+  mapMember(slice, 'endpoints', (endpoints) =>
+    mapList(endpoints, (endpoint) => {
+      if (!endpoint.deprecatedTopology) return endpoint;
+      const { deprecatedTopology: _, ...kept } = endpoint;
+      return kept;
+    }),
+  );
+
 /** Source: k8s.io/kubernetes/pkg/registry/discovery/endpointslice. */
 export const endpointSliceStrategy = defineStrategy(EndpointSlices, {
   hasGeneration: true,
   default: (slice) =>
     mapMember(slice, 'ports', (ports) => mapList(ports, (port) => fill(port, { name: '', protocol: 'TCP' }))),
+  // Topology belonged to an older version of the API.
+  prepareForCreate: withoutTopology,
   validate,
   validateUpdate: (slice, old) => [
     ...validate(slice),
