@@ -104,7 +104,10 @@ export const flags = {
     default: '',
     help: 'memory, sqlite:FILE, redis://HOST:PORT or etcd (default: etcd with --etcd-servers, else memory)',
   },
-  'etcd-servers': { type: 'list', help: 'etcd endpoints' },
+  'etcd-servers': {
+    type: 'list',
+    help: 'etcd endpoints: http[s]://[user:password@]HOST:PORT',
+  },
   'etcd-cafile': { type: 'string', default: '', help: 'CA of the etcd servers' },
   'etcd-certfile': { type: 'string', default: '', help: 'Client certificate for etcd' },
   'etcd-keyfile': { type: 'string', default: '', help: 'Key of the etcd client certificate' },
@@ -308,12 +311,12 @@ function storageChoice(f: Flags): StorageChoice {
   if (/^rediss?:\/\//.test(text)) return { kind: 'redis', url: text };
   if (text === 'etcd') {
     if (!f['etcd-servers'].length) throw new UsageError('--storage=etcd needs --etcd-servers');
+    const certified = pair(f['etcd-certfile'], f['etcd-keyfile'], '--etcd-certfile and --etcd-keyfile');
     return {
       kind: 'etcd',
       servers: f['etcd-servers'],
       caFile: f['etcd-cafile'] || undefined,
-      certFile: f['etcd-certfile'] || undefined,
-      keyFile: f['etcd-keyfile'] || undefined,
+      ...certified,
     };
   }
   throw new UsageError(`--storage=${text}: must be memory, sqlite:FILE, redis://HOST:PORT or etcd`);

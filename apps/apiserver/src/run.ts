@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { UsageError, type Run } from '@tinkernetes/component-base';
 import { openStorage, StorageUnusableError, type Storage } from '@tinkernetes/storage';
 import type { RunContext } from '@tinkernetes/component-base';
@@ -34,11 +35,27 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 
 async function open(choice: StorageChoice, { clock, logger, metrics }: RunContext): Promise<Storage> {
   try {
-    return await openStorage(specOf(choice), { clock, logger, metrics });
+    const etcdTls = choice.kind === 'etcd' ? await etcdTlsOf(choice) : undefined;
+    return await openStorage(specOf(choice), { clock, logger, metrics, etcdTls });
   } catch (error) {
     if (error instanceof StorageUnusableError) throw new UsageError(error.message);
     throw error;
   }
+}
+
+/** The files of `--etcd-cafile`, `--etcd-certfile` and `--etcd-keyfile`. */
+async function etcdTlsOf({ caFile, certFile, keyFile }: Extract<StorageChoice, { kind: 'etcd' }>) {
+  const [ca, cert, key] = await Promise.all(
+    [caFile, certFile, keyFile].map(async (file) => {
+      if (file === undefined) return undefined;
+      return await readFile(file).catch((cause: unknown) => {
+        throw new UsageError(
+          `${file} can't be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+        );
+      });
+    }),
+  );
+  return { ca, cert, key };
 }
 
 function specOf(choice: StorageChoice): string {

@@ -1,4 +1,5 @@
 import type { Clock, Logger, Metrics } from '@tinkernetes/component-base';
+import type { EtcdTls } from './etcd/etcd-client';
 import { createMemoryStorage } from './memory/create-memory-storage';
 import { batchSizeObserver, MeteredStorage } from './mvcc/metered-storage';
 import type { MvccOptions } from './mvcc/mvcc-storage';
@@ -10,11 +11,13 @@ export interface StorageDeps {
   metrics?: Metrics;
   /** How much history auto-compaction keeps; 5 minutes unless told. */
   keepHistoryMs?: number;
+  /** For etcd at `https:` addresses. */
+  etcdTls?: EtcdTls;
 }
 
 /**
  * Opens the store that `spec` names: `memory`, `sqlite:<file>`, `redis://host:port[/database]`,
- * `etcd:http://host:port[,…]`.
+ * `etcd:http[s]://[user:password@]host:port[,…]`.
  * Throws StorageUnusableError when it can't be used, saying what to do.
  */
 export async function openStorage(spec: string, deps: StorageDeps): Promise<Storage> {
@@ -48,7 +51,7 @@ async function openDriver(spec: string, deps: StorageDeps, options: MvccOptions)
     }
     case 'etcd': {
       const { openEtcdStorage } = await import('./etcd/open-etcd-storage');
-      return openEtcdStorage(rest, { ...options, logger: deps.logger });
+      return openEtcdStorage(rest, { ...options, logger: deps.logger, tls: deps.etcdTls });
     }
     default:
       throw new StorageUnusableError(

@@ -37,6 +37,14 @@ export const etcdDescriptor = {
             },
           },
         },
+        Auth: {
+          methods: {
+            Authenticate: {
+              requestType: 'AuthenticateRequest',
+              responseType: 'AuthenticateResponse',
+            },
+          },
+        },
         ResponseHeader: {
           fields: {
             cluster_id: {
@@ -415,6 +423,30 @@ export const etcdDescriptor = {
             error: {
               type: 'string',
               id: 4,
+            },
+          },
+        },
+        AuthenticateRequest: {
+          fields: {
+            name: {
+              type: 'string',
+              id: 1,
+            },
+            password: {
+              type: 'string',
+              id: 2,
+            },
+          },
+        },
+        AuthenticateResponse: {
+          fields: {
+            header: {
+              type: 'ResponseHeader',
+              id: 1,
+            },
+            token: {
+              type: 'string',
+              id: 2,
             },
           },
         },

@@ -12,26 +12,42 @@ import { StorageUnusableError } from '../types';
 import { etcdDescriptor } from './descriptor';
 import { messageTypes, type UnaryCalls, type WatchRequest, type WatchResponse } from './messages';
 
+/** PEM: who the servers must be, and who this client is. */
+export interface EtcdTls {
+  ca?: Buffer;
+  cert?: Buffer;
+  key?: Buffer;
+}
+export interface EtcdClientOptions {
+  /** `http://127.0.0.1:2379`, tried in turn when there are several. */
+  endpoints: readonly string[];
+  /** For messages; without a password. */
+  name: string;
+  tls?: EtcdTls;
+  /** Where etcd asks for one (`etcdctl auth enable`). */
+  user?: { name: string; password: string };
+}
+
 const callTimeoutMs = 10_000;
 /** Fields that don't fit a number. */
-const textFields = new Set(['ID', 'lease']);
+const textFields = new Set(['ID', 'lease', 'token']);
 
 /** Calls to an etcd cluster. */
 export class EtcdClient {
   private readonly client: Client;
   private readonly types = new Map<string, Type>();
   private readonly root = Root.fromJSON(etcdDescriptor as INamespace);
+  /** Of the user; asked for when the first call needs it, and anew when etcd has forgotten it. */
+  private token: Promise<string> | undefined;
 
-  /** `endpoints`: `http://127.0.0.1:2379`, tried in turn when there are several. */
-  constructor(
-    private readonly endpoints: readonly string[],
-    readonly name: string,
-  ) {
-    const [first = ''] = endpoints;
-    const secure = first.startsWith('https:');
+  constructor(private readonly options: EtcdClientOptions) {
+    const { endpoints, tls } = options;
+    const secure = endpoints[0]?.startsWith('https:') ?? false;
     this.client = new Client(
       targetOf(endpoints),
-      secure ? credentials.createSsl() : credentials.createInsecure(),
+      secure
+        ? credentials.createSsl(tls?.ca ?? null, tls?.key ?? null, tls?.cert ?? null)
+        : credentials.createInsecure(),
       {
         'grpc.max_receive_message_length': -1,
         'grpc.max_send_message_length': -1,
@@ -44,7 +60,41 @@ export class EtcdClient {
     );
   }
 
-  call<C extends keyof UnaryCalls>(name: C, request: UnaryCalls[C][0]): Promise<UnaryCalls[C][1]> {
+  async call<C extends keyof UnaryCalls>(name: C, request: UnaryCalls[C][0]): Promise<UnaryCalls[C][1]> {
+    try {
+      return await this.callOnce(name, request, await this.metadata());
+    } catch (error) {
+      if (!this.token || !isTokenRefused(error)) throw this.translate(error);
+      this.token = undefined;
+      return await this.callOnce(name, request, await this.metadata()).catch((again: unknown) => {
+        throw this.translate(again);
+      });
+    }
+  }
+
+  async watch(): Promise<ClientDuplexStream<WatchRequest, WatchResponse>> {
+    const [requestType, responseType] = messageTypes['Watch/Watch'];
+    const stream = this.client.makeBidiStreamRequest<WatchRequest, WatchResponse>(
+      '/etcdserverpb.Watch/Watch',
+      (message) => this.encode(requestType, message),
+      (bytes) => this.decode(responseType, bytes) as WatchResponse,
+      await this.metadata(),
+    );
+    stream.on('error', (error) => {
+      if (isTokenRefused(error)) this.token = undefined;
+    });
+    return stream;
+  }
+
+  close(): void {
+    this.client.close();
+  }
+
+  private callOnce<C extends keyof UnaryCalls>(
+    name: C,
+    request: UnaryCalls[C][0],
+    metadata: Metadata,
+  ): Promise<UnaryCalls[C][1]> {
     const [requestType, responseType] = messageTypes[name];
     return new Promise((resolve, reject) => {
       this.client.makeUnaryRequest(
@@ -52,28 +102,30 @@ export class EtcdClient {
         (message: object) => this.encode(requestType, message),
         (bytes: Buffer) => this.decode(responseType, bytes),
         request,
-        new Metadata({ waitForReady: true }),
+        metadata,
         { deadline: realClock.now() + callTimeoutMs },
         (error, response) => {
-          if (error) reject(this.translate(error));
+          if (error) reject(error);
           else resolve(response as UnaryCalls[C][1]);
         },
       );
     });
   }
 
-  watch(): ClientDuplexStream<WatchRequest, WatchResponse> {
-    const [requestType, responseType] = messageTypes['Watch/Watch'];
-    return this.client.makeBidiStreamRequest<WatchRequest, WatchResponse>(
-      '/etcdserverpb.Watch/Watch',
-      (message) => this.encode(requestType, message),
-      (bytes) => this.decode(responseType, bytes) as WatchResponse,
-      new Metadata({ waitForReady: true }),
+  private async metadata(): Promise<Metadata> {
+    const metadata = new Metadata({ waitForReady: true });
+    const { user } = this.options;
+    if (!user) return metadata;
+    this.token ??= this.callOnce('Auth/Authenticate', user, new Metadata({ waitForReady: true })).then(
+      ({ token }) => token,
     );
-  }
-
-  close(): void {
-    this.client.close();
+    try {
+      metadata.set('token', await this.token);
+    } catch (error) {
+      this.token = undefined;
+      throw this.translate(error);
+    }
+    return metadata;
   }
 
   private type(name: string): Type {
@@ -96,17 +148,34 @@ export class EtcdClient {
   }
 
   /** OUT_OF_RANGE is for the caller, who knows which revision was asked for. */
-  private translate(error: ServiceError): Error {
-    if (error.code === status.OUT_OF_RANGE) return error;
+  private translate(error: unknown): unknown {
+    if (!(error instanceof Error) || isOutOfRange(error) || error instanceof StorageUnusableError)
+      return error;
+    const { code, details = error.message } = error as Partial<ServiceError>;
+    const { name, endpoints } = this.options;
     return new StorageUnusableError(
-      `${this.name} can't be used (${error.details || error.message}): check that etcd runs at ${this.endpoints.join(', ')}`,
-      { cause: error },
+      `${name} can't be used (${details}): ${adviceFor(code, details, endpoints)}`,
+      {
+        cause: error,
+      },
     );
   }
 }
 
+function adviceFor(code: status | undefined, details: string, endpoints: readonly string[]): string {
+  if (code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED || details.includes('auth'))
+    return 'check the user and the password in its address, and that the user may read and write all keys';
+  if (details.includes('certificate') || details.includes('SSL'))
+    return 'check --etcd-cafile, --etcd-certfile and --etcd-keyfile';
+  return `check that etcd runs at ${endpoints.join(', ')}${endpoints[0]?.startsWith('https:') ? ' and takes --etcd-certfile' : ''}`;
+}
+
 export const isOutOfRange = (error: unknown): boolean =>
   error instanceof Error && (error as Partial<ServiceError>).code === status.OUT_OF_RANGE;
+
+/** The token has run out, or etcd was started anew. */
+const isTokenRefused = (error: unknown): boolean =>
+  error instanceof Error && (error as Partial<ServiceError>).code === status.UNAUTHENTICATED;
 
 /** IP addresses can be given as a list; of host names, gRPC takes one. */
 function targetOf(endpoints: readonly string[]): string {

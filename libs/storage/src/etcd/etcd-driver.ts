@@ -13,12 +13,11 @@ import type {
   WriteOutcome,
 } from '../mvcc/driver';
 import { CompactedError, FutureRevisionError, StorageUnusableError } from '../types';
-import { EtcdClient, isOutOfRange } from './etcd-client';
+import { EtcdClient, isOutOfRange, type EtcdClientOptions } from './etcd-client';
 import type { EtcdEvent, EtcdKeyValue, RangeRequest, RequestOp } from './messages';
 import { watchStream, type WatchRange } from './watch-stream';
 
-export interface EtcdOptions {
-  endpoints: readonly string[];
+export interface EtcdOptions extends Pick<EtcdClientOptions, 'endpoints' | 'tls' | 'user'> {
   /** Before every key; '' is upstream's layout, `/registry/…`. */
   keyPrefix: string;
   /** That expiry times are told in. */
@@ -48,6 +47,7 @@ const markAfterMs = 300;
 export class EtcdDriver implements Driver {
   readonly name: string;
   readonly expiresByItself = true;
+  readonly numbersByItself = true;
   private readonly client: EtcdClient;
   private readonly all: WatchRange;
   private readonly traces = new Map<string, string>();
@@ -58,7 +58,8 @@ export class EtcdDriver implements Driver {
 
   constructor(private readonly options: EtcdOptions) {
     this.name = `etcd at ${options.endpoints.join(', ')}`;
-    this.client = new EtcdClient(options.endpoints, this.name);
+    const { endpoints, tls, user } = options;
+    this.client = new EtcdClient({ endpoints, tls, user, name: this.name });
     this.all = rangeOf(options.keyPrefix);
   }
 
@@ -164,10 +165,19 @@ export class EtcdDriver implements Driver {
     }
   }
 
-  async load(): Promise<void> {
-    throw new StorageUnusableError(
-      'etcd numbers its revisions itself: restore its data with etcdutl snapshot restore',
-    );
+  /** Etcd numbers revisions by itself: objects get new ones, in the order of their old ones. */
+  async load(versions: AsyncIterable<StoredVersion>): Promise<void> {
+    const { count } = await this.readRange('', { countOnly: true });
+    if (count > 0)
+      throw new StorageUnusableError('the store is not empty: restore a snapshot into a new one');
+    const all: StoredVersion[] = [];
+    for await (const version of versions) all.push(version);
+    all.sort((a, b) => a.modRevision - b.modRevision);
+    for (const { key, value, expiresAt, trace } of all) {
+      const { kind } = await this.write({ key, expectedRevision: 0, put: { value, expiresAt, trace } });
+      if (kind === 'refused')
+        throw new StorageUnusableError(`another program writes to ${this.name}: stop it first`);
+    }
   }
 
   async close(): Promise<void> {

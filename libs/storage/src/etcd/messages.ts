@@ -67,11 +67,13 @@ export interface UnaryCalls {
   'KV/Txn': [TxnRequest, TxnResponse];
   'KV/Compact': [{ revision: number; physical: boolean }, { header: Header }];
   'Lease/LeaseGrant': [{ TTL: number }, { ID: string; TTL: string }];
+  'Auth/Authenticate': [{ name: string; password: string }, { token: string }];
 }
 export const messageTypes: Record<keyof UnaryCalls | 'Watch/Watch', [request: string, response: string]> = {
   'KV/Range': ['RangeRequest', 'RangeResponse'],
   'KV/Txn': ['TxnRequest', 'TxnResponse'],
   'KV/Compact': ['CompactionRequest', 'CompactionResponse'],
   'Lease/LeaseGrant': ['LeaseGrantRequest', 'LeaseGrantResponse'],
+  'Auth/Authenticate': ['AuthenticateRequest', 'AuthenticateResponse'],
   'Watch/Watch': ['WatchRequest', 'WatchResponse'],
 };

@@ -16,9 +16,10 @@ export async function* watchStream(
   { range, after, signal }: { range: WatchRange; after: number; signal: AbortSignal },
 ): AsyncGenerator<EtcdEvent[], void> {
   if (signal.aborted) return;
-  const stream = client.watch();
+  const stream = await client.watch();
   // The iteration below rejects with it.
   stream.on('error', () => undefined);
+  if (signal.aborted) return stream.cancel();
   const cancel = () => stream.cancel();
   signal.addEventListener('abort', cancel, { once: true });
   // A start right at the compaction would be taken, with an event whose previous value is gone: hence one earlier.

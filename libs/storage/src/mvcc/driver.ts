@@ -70,6 +70,8 @@ export interface Driver {
   readonly name: string;
   /** The product deletes keys by itself when their time has passed. */
   readonly expiresByItself?: boolean;
+  /** What is loaded gets new revisions and is told to the listener as any other change. */
+  readonly numbersByItself?: boolean;
   /** Starts telling `listener` of every change after the revision returned, each once and in order. */
   start(listener: DriverListener): Promise<DriverState>;
   state(): Promise<DriverState>;

@@ -142,7 +142,7 @@ export class MvccStorage implements Storage {
       })(),
       revision,
     );
-    this.hub.publish([], revision);
+    if (!this.driver.numbersByItself) this.hub.publish([], revision);
   }
 
   async close(): Promise<void> {
