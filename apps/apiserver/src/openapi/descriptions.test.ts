@@ -50,7 +50,9 @@ describe('withDescriptions', () => {
 
   it('puts the text of a field that is a reference beside allOf', () => {
     const texts = { 'a.v1.Thing': { properties: { part: 'Its part.' } } };
-    const schemas = { 'a.v1.Thing': { type: 'object', properties: { part: { $ref: '#/a.v1.Part' } } } };
+    const schemas = {
+      'a.v1.Thing': { type: 'object', properties: { part: { $ref: '#/a.v1.Part' } } },
+    } as const;
     expect(withDescriptions(schemas, texts)['a.v1.Thing']?.properties).toEqual({
       part: { description: 'Its part.', allOf: [{ $ref: '#/a.v1.Part' }] },
     });
