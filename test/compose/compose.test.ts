@@ -82,6 +82,8 @@ it('leaves new Pods Pending without its scheduler, and goes on with it', async (
   expect(await kubectl.run(['get', 'pod', 'waits', '-o', 'jsonpath={.status.phase}'])).toBe('Pending');
   compose('start', 'scheduler');
   await kubectl.run(['wait', '--for=condition=Ready', 'pod/waits', '--timeout=60s']);
+  const explain = ['node', 'dist/run.cjs', 'tinkernetes', 'explain', 'pod/waits'];
+  expect(compose('exec', '-T', 'scheduler', ...explain)).toMatch(/^default\/waits: placed on kubelet-\d/);
 });
 
 it('keeps a node its name when its container is restarted', async () => {

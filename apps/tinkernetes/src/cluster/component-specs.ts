@@ -21,8 +21,13 @@ export interface Site {
   nodeBindAddress: string;
   /** 0: any, published in the Node object. */
   kubeletPort: number;
+  /** Of the scheduler's debug endpoints, on its own loopback. 0: any, which it says when it is ready. */
+  schedulerDebugPort: number;
   dns: { bindAddress: string; port: number };
 }
+
+/** Where a scheduler that has a host of its own serves its debug endpoints (the port that old schedulers used). */
+export const schedulerDebugPort = 10251;
 
 /** All components on this machine, on loopback; nodes have emulated addresses. */
 export const localSite: Site = {
@@ -30,6 +35,7 @@ export const localSite: Site = {
   hostAlias: `${network.underlayCIDR}=127.0.0.1`,
   nodeBindAddress: '127.0.0.1',
   kubeletPort: 0,
+  schedulerDebugPort: 0,
   dns: { bindAddress: '127.0.0.1', port: 0 },
 };
 
@@ -97,7 +103,7 @@ export function controllerManagerSpec({ layout, options }: SpecContext): Compone
   };
 }
 
-export function schedulerSpec({ layout, options }: SpecContext): ComponentSpec {
+export function schedulerSpec({ layout, options, site }: SpecContext): ComponentSpec {
   return {
     app: 'scheduler',
     instance: 'scheduler',
@@ -106,7 +112,7 @@ export function schedulerSpec({ layout, options }: SpecContext): ComponentSpec {
       '--leader-elect=false',
       '--secure-port=0',
       // `tinkernetes explain` asks there; the port is in what the scheduler says when it is ready.
-      '--debug-port=0',
+      `--debug-port=${site.schedulerDebugPort}`,
       `--v=${options.verbosity}`,
     ],
   };

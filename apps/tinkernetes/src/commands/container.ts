@@ -14,6 +14,7 @@ import {
   clusterDnsSpec,
   controllerManagerSpec,
   nodeSpecs,
+  schedulerDebugPort,
   schedulerSpec,
   type ComponentSpec,
   type Site,
@@ -100,6 +101,7 @@ const containerSite = (address: string, cidr: string): Site => ({
   reachableRange: cidr,
   nodeBindAddress: address,
   kubeletPort: 10250,
+  schedulerDebugPort,
   dns: { bindAddress: '0.0.0.0', port: 53 },
 });
 

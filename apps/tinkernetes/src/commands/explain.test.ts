@@ -55,6 +55,12 @@ describe('explain', () => {
     await expect(printed('pod/unknown')).rejects.toThrow('no attempt for pod/unknown in namespace default');
   });
 
+  it('asks the scheduler that --scheduler names', async () => {
+    await expect(printed('pod/placed', '--scheduler=127.0.0.1:1')).rejects.toThrow(
+      'no scheduler answers at 127.0.0.1:1',
+    );
+  });
+
   it.each([[''], ['pod'], ['deployment/web']])('refuses the target "%s"', async (target) => {
     await expect(printed(target)).rejects.toThrow('explain needs a Pod');
   });
