@@ -6,14 +6,16 @@ import {
   type Job,
   type ObjectReference,
 } from '@tinkernetes/api';
-import { ignoreNotFound, controllerOf, isAlreadyExists, isNotFound, keyOf } from '@tinkernetes/apimachinery';
+import { ignoreNotFound, isAlreadyExists, isNotFound } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import { controllerRefOf, type ReconcileResult, type Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
 import { isJobFinished } from '../job/conditions';
 import { controllerUidIndex, indexByControllerUid } from '../shared/owner-index';
+import { watchOwned } from '../shared/owned-objects';
 import { sameStatus } from '../shared/same-status';
+import { watchObjects } from '../shared/watch-objects';
 import { surplusHistory } from './history';
 import type { Schedule } from './schedule';
 
@@ -48,15 +50,8 @@ class CronJobController implements Reconciler {
     this.cronJobs = context.informers.for(CronJobs);
     this.jobs = context.informers.for(Jobs);
     indexByControllerUid(this.jobs);
-    this.cronJobs.addEventHandler({
-      added: (cronJob) => enqueue(keyOf(cronJob)),
-      updated: (_, cronJob) => enqueue(keyOf(cronJob)),
-    });
-    const onJob = (job: Job) => {
-      const owner = controllerOf(job);
-      if (owner?.kind === 'CronJob') enqueue(`${job.metadata.namespace}/${owner.name}`);
-    };
-    this.jobs.addEventHandler({ added: onJob, updated: (_, job) => onJob(job), deleted: onJob });
+    watchObjects(this.cronJobs, enqueue);
+    watchOwned({ children: this.jobs, owners: this.cronJobs, enqueue });
   }
 
   async reconcile(key: string): Promise<ReconcileResult | void> {

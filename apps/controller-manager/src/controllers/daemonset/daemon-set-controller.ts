@@ -26,9 +26,10 @@ import {
   truncateHistory,
 } from '../shared/controller-revisions';
 import { childCandidates, indexByControllerUid } from '../shared/owner-index';
-import { watchOwnedPods } from '../shared/owned-pods';
+import { watchOwned } from '../shared/owned-objects';
 import { createPod, deletePod, podFromTemplate } from '../shared/pod-control';
 import { sameStatus } from '../shared/same-status';
+import { watchObjects } from '../shared/watch-objects';
 import { decideForNode, specForNode } from './nodes';
 import { planPlacement, planRollingUpdate, type PlanInput } from './plan';
 import { calculateStatus } from './status';
@@ -71,17 +72,9 @@ class DaemonSetController implements Reconciler {
     this.revisions = informers.for(ControllerRevisions);
     indexByControllerUid(this.pods);
     indexByControllerUid(this.revisions);
-    const forget = (set: DaemonSet) => this.expectations.forget(keyOf(set));
-    this.sets.addEventHandler({
-      added: (set) => enqueue(keyOf(set)),
-      updated: (before, set) => {
-        if (before.metadata.uid !== set.metadata.uid) forget(before);
-        enqueue(keyOf(set));
-      },
-      deleted: forget,
-    });
-    watchOwnedPods({
-      pods: this.pods,
+    watchObjects(this.sets, enqueue, { expectations: this.expectations });
+    watchOwned({
+      children: this.pods,
       owners: this.sets,
       enqueue,
       selectorOf: (set) => selectorOf(set.spec.selector),

@@ -19,9 +19,10 @@ import {
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
 import { childCandidates, indexByControllerUid } from '../shared/owner-index';
-import { watchOwnedPods } from '../shared/owned-pods';
+import { watchOwned } from '../shared/owned-objects';
 import { createPod, deletePod } from '../shared/pod-control';
 import { sameStatus } from '../shared/same-status';
+import { watchObjects } from '../shared/watch-objects';
 import { account, indexFields, type Accounting } from './accounting';
 import { afterBackoff } from './backoff';
 import { announcementOf, endOf, isJobFinished, suspensionOf, withJobCondition } from './conditions';
@@ -72,20 +73,15 @@ class JobController implements Reconciler {
     this.jobs = context.informers.for(Jobs);
     this.pods = context.informers.for(Pods);
     indexByControllerUid(this.pods);
+    watchObjects(this.jobs, enqueue, { expectations: this.expectations });
     this.jobs.addEventHandler({
-      added: (job) => enqueue(keyOf(job)),
-      updated: (before, job) => {
-        if (before.metadata.uid !== job.metadata.uid) this.expectations.forget(keyOf(before));
-        enqueue(keyOf(job));
-      },
       deleted: (job) => {
-        this.expectations.forget(keyOf(job));
         for (const pod of childCandidates(this.pods, job))
           if (isTracked(pod)) enqueue(orphanPrefix + keyOf(pod));
       },
     });
-    watchOwnedPods({
-      pods: this.pods,
+    watchOwned({
+      children: this.pods,
       owners: this.jobs,
       enqueue,
       selectorOf: (job) => selectorOf(job.spec.selector),

@@ -19,9 +19,10 @@ import {
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
 import { childCandidates, controllerUidIndex, indexByControllerUid } from '../shared/owner-index';
-import { watchOwnedPods } from '../shared/owned-pods';
+import { watchOwned } from '../shared/owned-objects';
 import { createPod, deletePod, podFromTemplate } from '../shared/pod-control';
 import { sameStatus } from '../shared/same-status';
+import { watchObjects } from '../shared/watch-objects';
 import { podsToDelete } from './pod-ranking';
 import { calculateStatus, untilNextAvailable, type StatusInput } from './status';
 
@@ -53,7 +54,7 @@ export function startReplicaSetController(context: ControllerContext): RunnableC
 
 export function startReplicaController(context: ControllerContext, kind: ReplicaKind): RunnableController {
   const queue = context.queues.create(kind.queue);
-  const reconciler = new ReplicaSetController(context, { add: (key) => queue.add(key) }, kind);
+  const reconciler = new ReplicaSetController(context, (key) => queue.add(key), kind);
   return queueController({ context, queue, reconciler, concurrency: kind.concurrency });
 }
 
@@ -65,7 +66,7 @@ class ReplicaSetController implements Reconciler {
 
   constructor(
     private readonly context: ControllerContext,
-    queue: { add(key: string): void },
+    enqueue: (key: string) => void,
     private readonly kind: ReplicaKind,
   ) {
     this.name = kind.name;
@@ -74,22 +75,11 @@ class ReplicaSetController implements Reconciler {
     this.pods = context.informers.for(Pods);
     indexByControllerUid(this.sets);
     indexByControllerUid(this.pods);
-    this.sets.addEventHandler({
-      added: (set) => queue.add(keyOf(set)),
-      updated: (before, set) => {
-        // The same name with another uid is another set: nothing that was expected of the old one will be seen.
-        if (before.metadata.uid !== set.metadata.uid) this.expectations.forget(keyOf(before));
-        queue.add(keyOf(set));
-      },
-      deleted: (set) => {
-        this.expectations.forget(keyOf(set));
-        queue.add(keyOf(set));
-      },
-    });
-    watchOwnedPods({
-      pods: this.pods,
+    watchObjects(this.sets, enqueue, { expectations: this.expectations });
+    watchOwned({
+      children: this.pods,
       owners: this.sets,
-      enqueue: (key) => queue.add(key),
+      enqueue,
       selectorOf: (set) => kind.selectorOf(set),
       expectations: this.expectations,
     });

@@ -7,7 +7,7 @@ import {
   type Pod,
   type StatefulSet,
 } from '@tinkernetes/api';
-import { ignoreNotFound, isAlreadyExists, isNotFound, keyOf, selectorOf } from '@tinkernetes/apimachinery';
+import { ignoreNotFound, isAlreadyExists, isNotFound, selectorOf } from '@tinkernetes/apimachinery';
 import { claimChildren, type ReconcileResult, type Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
@@ -18,8 +18,9 @@ import {
   truncateHistory,
 } from '../shared/controller-revisions';
 import { childCandidates, indexByControllerUid } from '../shared/owner-index';
-import { watchOwnedPods } from '../shared/owned-pods';
+import { watchOwned } from '../shared/owned-objects';
 import { sameStatus } from '../shared/same-status';
+import { watchObjects } from '../shared/watch-objects';
 import { memberClaims, memberPod, ordinalOf, podName, revisionOfPod, type MemberRevision } from './identity';
 import { planActions, type Action } from './plan';
 import { calculateStatus } from './status';
@@ -57,13 +58,9 @@ class StatefulSetController implements Reconciler {
     this.claims = informers.for(PersistentVolumeClaims);
     indexByControllerUid(this.pods);
     indexByControllerUid(this.revisions);
-    this.sets.addEventHandler({
-      added: (set) => enqueue(keyOf(set)),
-      updated: (_, set) => enqueue(keyOf(set)),
-      deleted: (set) => enqueue(keyOf(set)),
-    });
-    watchOwnedPods({
-      pods: this.pods,
+    watchObjects(this.sets, enqueue);
+    watchOwned({
+      children: this.pods,
       owners: this.sets,
       enqueue,
       selectorOf: (set) => selectorOf(set.spec.selector),

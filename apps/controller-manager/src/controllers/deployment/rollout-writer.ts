@@ -1,0 +1,199 @@
+import {
+  Deployments,
+  ReplicaSets,
+  type Deployment,
+  type DeploymentStatus,
+  type ReplicaSet,
+} from '@tinkernetes/api';
+import { controllerOf, ignoreNotFound, isAlreadyExists } from '@tinkernetes/apimachinery';
+import type { ControllerContext } from '../../manager/context';
+import { sameStatus } from '../shared/same-status';
+import {
+  annotations,
+  maxRevision,
+  newReplicaSetAnnotations,
+  replicaAnnotations,
+  revisionOf,
+  sameAnnotations,
+} from './annotations';
+import { newReplicaSet } from './new-replica-set';
+import { sameTemplate } from './pod-template-hash';
+import { objectOf, replaceIn, type Rollout } from './rollout';
+import { replicasOf } from './rolling-update';
+import { withCondition } from './status';
+
+/** What a Deployment's reconcile writes: its ReplicaSets, its revision and its status. */
+export class RolloutWriter {
+  constructor(private readonly context: ControllerContext) {}
+
+  /** Creates the new ReplicaSet, or brings an existing one's annotations and the Deployment's revision up to date. */
+  async ensureNext(rollout: Rollout): Promise<void> {
+    const { deployment, old, next } = rollout;
+    const { client, tracer } = this.context;
+    const { namespace = '' } = deployment.metadata;
+    const revision = maxRevision(old) + 1;
+    const trace = client.traceOf(deployment);
+    if (next) {
+      const wanted = newReplicaSetAnnotations(deployment, next, revision);
+      if (
+        !sameAnnotations(next.metadata.annotations, wanted) ||
+        next.spec.minReadySeconds !== deployment.spec.minReadySeconds
+      ) {
+        const changed = {
+          ...next,
+          metadata: { ...next.metadata, annotations: wanted },
+          spec: { ...next.spec, minReadySeconds: deployment.spec.minReadySeconds },
+        };
+        replaceIn(rollout, await client.for(ReplicaSets).update(changed, { namespace, trace }));
+      }
+      await this.setRevision(rollout, revisionOf(rollout.next));
+      return;
+    }
+    const object = objectOf(deployment);
+    const created = await tracer.step('deployment.replicaset', { parent: trace, object }, (span) =>
+      this.createNext(rollout, { revision, trace: span.traceParent ?? trace }),
+    );
+    if (created) {
+      rollout.all.push(created);
+      rollout.next = created;
+      await this.setRevision(rollout, revision);
+    }
+  }
+
+  private async createNext(
+    rollout: Rollout,
+    { revision, trace }: { revision: number; trace: string | undefined },
+  ): Promise<ReplicaSet | undefined> {
+    const { deployment, all } = rollout;
+    const { client, recorder, clock } = this.context;
+    const { namespace = '' } = deployment.metadata;
+    const set = newReplicaSet(deployment, all, revision);
+    const replicas = replicasOf(set);
+    try {
+      const created = await client.for(ReplicaSets).create(set, { namespace, trace });
+      if (replicas > 0)
+        recorder.event(
+          deployment,
+          'Normal',
+          'ScalingReplicaSet',
+          `Scaled up replica set ${created.metadata.name} from 0 to ${replicas}`,
+        );
+      return created;
+    } catch (error) {
+      if (isAlreadyExists(error)) {
+        await this.resolveCollision(deployment, set);
+        return undefined;
+      }
+      const message = `Failed to create new replica set "${set.metadata.name}": ${(error as Error).message}`;
+      const conditions = withCondition(
+        deployment.status?.conditions,
+        { type: 'Progressing', status: 'False', reason: 'ReplicaSetCreateError', message },
+        clock.now(),
+      );
+      await this.writeStatus(deployment, { ...deployment.status, conditions });
+      recorder.event(deployment, 'Warning', 'ReplicaSetCreateError', message);
+      throw error;
+    }
+  }
+
+  /** The name is taken: by our own ReplicaSet that the cache doesn't know yet, or by a stranger whose hash collides. */
+  private async resolveCollision(deployment: Deployment, wanted: ReplicaSet): Promise<void> {
+    const { client } = this.context;
+    const { namespace } = deployment.metadata;
+    const existing = await client.for(ReplicaSets).get(wanted.metadata.name, { namespace });
+    const isOurs =
+      controllerOf(existing)?.uid === deployment.metadata.uid &&
+      existing.spec.template &&
+      sameTemplate(existing.spec.template, deployment.spec.template);
+    if (isOurs)
+      throw new Error(`replica set ${wanted.metadata.name} exists already and is not in the cache yet`);
+    await this.writeStatus(deployment, {
+      ...deployment.status,
+      collisionCount: (deployment.status?.collisionCount ?? 0) + 1,
+    });
+    throw new Error(`the hash of ${wanted.metadata.name} collides with another replica set's`);
+  }
+
+  async resize(rollout: Rollout, set: ReplicaSet, size: number): Promise<void> {
+    const { deployment } = rollout;
+    const { client, recorder } = this.context;
+    const before = replicasOf(set);
+    const counts = replicaAnnotations(deployment);
+    const annotationsAreCurrent = Object.entries(counts).every(
+      ([key, value]) => set.metadata.annotations?.[key] === value,
+    );
+    if (before === size && annotationsAreCurrent) return;
+    const changed: ReplicaSet = {
+      ...set,
+      metadata: { ...set.metadata, annotations: { ...set.metadata.annotations, ...counts } },
+      spec: { ...set.spec, replicas: size },
+    };
+    replaceIn(
+      rollout,
+      await client
+        .for(ReplicaSets)
+        .update(changed, { namespace: set.metadata.namespace, trace: client.traceOf(deployment) }),
+    );
+    if (before === size) return;
+    const direction = size > before ? 'up' : 'down';
+    recorder.event(
+      deployment,
+      'Normal',
+      'ScalingReplicaSet',
+      `Scaled ${direction} replica set ${set.metadata.name} from ${before} to ${size}`,
+    );
+  }
+
+  /** Deletes old ReplicaSets beyond revisionHistoryLimit, the oldest revisions first. */
+  async cleanUp({ deployment, old }: Rollout): Promise<void> {
+    const limit = deployment.spec.revisionHistoryLimit;
+    if (limit === undefined || limit === 2147483647) return;
+    const idle = old.filter((set) => !set.metadata.deletionTimestamp);
+    const surplus = [...idle]
+      .sort((a, b) => revisionOf(a) - revisionOf(b))
+      .slice(0, Math.max(0, idle.length - limit));
+    for (const set of surplus) {
+      if (
+        replicasOf(set) > 0 ||
+        (set.status?.replicas ?? 0) > 0 ||
+        (set.metadata.generation ?? 0) > (set.status?.observedGeneration ?? 0)
+      )
+        continue;
+      await this.context.client
+        .for(ReplicaSets)
+        .delete(set.metadata.name, { namespace: set.metadata.namespace })
+        .catch(ignoreNotFound);
+    }
+  }
+
+  private async setRevision(rollout: Rollout, revision: number): Promise<void> {
+    const { deployment } = rollout;
+    if (revisionOf(deployment) === revision) return;
+    const { client } = this.context;
+    const changed = {
+      ...deployment,
+      metadata: {
+        ...deployment.metadata,
+        annotations: { ...deployment.metadata.annotations, [annotations.revision]: String(revision) },
+      },
+    };
+    rollout.deployment = await client
+      .for(Deployments)
+      .update(changed, { namespace: deployment.metadata.namespace, trace: client.traceOf(deployment) });
+  }
+
+  async writeStatus(deployment: Deployment, status: DeploymentStatus): Promise<void> {
+    if (sameStatus(deployment.status, status)) return;
+    const { client, tracer } = this.context;
+    const parent = client.traceOf(deployment);
+    const object = objectOf(deployment);
+    await tracer.step('deployment.status', { parent, object }, async (span) => {
+      await client
+        .for(Deployments)
+        .updateStatus(
+          { ...deployment, status },
+          { namespace: deployment.metadata.namespace, trace: span.traceParent ?? parent },
+        );
+    });
+  }
+}
