@@ -47,6 +47,7 @@ import { CsiVolumes } from './volumes/csi/csi-volumes';
 import { ObjectWatcher } from './volumes/object-watcher';
 import { PodDirectories } from './volumes/pod-directories';
 import { TokenManager } from './volumes/token-manager';
+import { TrustBundles } from './volumes/trust-bundles';
 import { VolumeManager } from './volumes/volume-manager';
 import { probeUserAgent } from './version';
 
@@ -167,7 +168,15 @@ export class NodeAgent {
       onDriver: () => this.wakeWaiting(),
     });
     const claims = new ClaimVolumes({ client, csi });
-    const volumes = new VolumeManager({ claims, csi, clock, random, directories, events });
+    const volumes = new VolumeManager({
+      claims,
+      csi,
+      trustBundles: new TrustBundles(client),
+      clock,
+      random,
+      directories,
+      events,
+    });
     this.csi = csi;
     this.volumes = volumes;
     this.objects = new ObjectWatcher({

@@ -12,10 +12,12 @@ import type { ObjectSource } from '../environment/environment';
 import { fieldValue, resourceValue, type PodAddresses } from '../environment/field-ref';
 import type { Payload, ProjectedFile } from './atomic-writer';
 import type { TokenManager } from './token-manager';
+import type { TrustBundles } from './trust-bundles';
 
 export interface PayloadContext {
   objects: ObjectSource;
   tokens: TokenManager;
+  trustBundles: TrustBundles;
   node: Node | undefined;
   addresses: PodAddresses;
 }
@@ -89,6 +91,10 @@ async function projectedFiles(
     return new Map([
       [source.serviceAccountToken.path, { data: Buffer.from(token), mode: owned ? 0o600 : mode }],
     ]);
+  }
+  if (source.clusterTrustBundle) {
+    const certificates = await context.trustBundles.read(source.clusterTrustBundle);
+    return new Map([[source.clusterTrustBundle.path, { data: Buffer.from(certificates), mode }]]);
   }
   const [kind = 'nothing'] = Object.keys(source);
   throw new Error(`projected volume source ${kind} is not supported by this kubelet`);

@@ -13,11 +13,13 @@ import { checkHostPath } from './check-host-path';
 import type { ClaimVolumes } from './claim-volumes';
 import { NotYet, type CsiVolumes } from './csi/csi-volumes';
 import { volumePayload, type PayloadContext } from './payload';
+import type { TrustBundles } from './trust-bundles';
 import type { PodDirectories } from './pod-directories';
 
 export interface VolumeManagerDeps {
   claims: ClaimVolumes;
   csi: CsiVolumes;
+  trustBundles: TrustBundles;
   clock: Clock;
   random: Random;
   directories: PodDirectories;
@@ -51,11 +53,12 @@ export class VolumeManager {
   }
 
   /** Makes the volumes that the Pod names, or brings their content up to date. */
-  async mount(pod: Pod, context: PayloadContext): Promise<void> {
+  async mount(pod: Pod, context: Omit<PayloadContext, 'trustBundles'>): Promise<void> {
     const mounted = new Map<string, MountedVolume>();
+    const { trustBundles } = this.deps;
     const results = await Promise.allSettled(
       (pod.spec.volumes ?? []).map(async (volume) => {
-        mounted.set(volume.name, await this.setUp(pod, volume, context));
+        mounted.set(volume.name, await this.setUp(pod, volume, { ...context, trustBundles }));
       }),
     );
     const failed = results.flatMap((result, i) => {
