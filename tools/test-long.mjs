@@ -1,4 +1,5 @@
-// `npm run test:long`: what takes minutes. 200 crash rounds a driver, many more random clusters for the scheduler, 100,000
+// `npm run test:long`: what takes minutes. 200 crash rounds a driver, many more random clusters for the scheduler, an API server started
+// anew in the middle of 1,000 Bindings, 100,000
 // broken requests to the API server, and 100 Deployments that roll while the managers are killed at random.
 import { installIfNeeded } from './install.mjs';
 import { runJest } from './run-jest.mjs';
@@ -15,10 +16,15 @@ const crashed = spawnSync(process.execPath, [crash], {
 const properties = runJest('placement-long', ['apps/scheduler/src/scheduler/placement.property.test.ts'], {
   PROPERTY_RUNS: process.env.PROPERTY_RUNS ?? '500',
 });
+const restarts = runJest('restart-long', ['apps/scheduler/src/failures.test.ts'], {
+  RESTART_PODS: process.env.RESTART_PODS ?? '1000',
+});
 const fuzz = join(dirname(fileURLToPath(import.meta.url)), 'test-fuzz.mjs');
 const fuzzed = spawnSync(process.execPath, [fuzz, '--count', '100000'], { stdio: 'inherit' });
 const replicas = runJest('replicas-long', ['apps/controller-manager/src/replicas.test.ts'], {
   CHAOS_DEPLOYMENTS: process.env.CHAOS_DEPLOYMENTS ?? '100',
   CHAOS_KILLS: process.env.CHAOS_KILLS ?? '20',
 });
-process.exit(crashed.status === 0 && replicas === 0 && properties === 0 && fuzzed.status === 0 ? 0 : 1);
+process.exit(
+  crashed.status === 0 && replicas === 0 && properties === 0 && restarts === 0 && fuzzed.status === 0 ? 0 : 1,
+);

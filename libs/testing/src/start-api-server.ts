@@ -30,6 +30,8 @@ import { kubeconfigText } from './kubeconfig-text';
 export interface ApiServerOptionsForTests {
   /** Stays open when the server stops; left out: memory storage of its own. */
   storage?: Storage;
+  /** Of a server that was here before: its clients' certificates stay good. */
+  ca?: CertificateAuthority;
   /** More flags, e.g. `--authorization-mode=RBAC`. */
   flags?: readonly string[];
   /** Parts of the context to replace (clock, random, logger …). */
@@ -54,7 +56,7 @@ export interface TestApiServer {
 /** A real API server in this process, on memory storage and a free loopback port, with certificates of its own. */
 export async function startApiServer(options: ApiServerOptionsForTests = {}): Promise<TestApiServer> {
   const now = realClock.now();
-  const ca = await createCertificateAuthority({ commonName: 'kubernetes-ca', now });
+  const ca = options.ca ?? (await createCertificateAuthority({ commonName: 'kubernetes-ca', now }));
   const directory = await mkdtemp(join(tmpdir(), 'tinkernetes-apiserver-'));
   const stopping = new AbortController();
   const storage = options.storage ?? (await createMemoryStorage({ clock: realClock }));

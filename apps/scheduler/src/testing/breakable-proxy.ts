@@ -7,13 +7,13 @@ export class BreakableProxy {
   private refusing = false;
   private readonly server: Server;
 
-  private constructor(target: number) {
+  private constructor(private target: number) {
     this.server = createServer((inbound) => {
       if (this.refusing) {
         inbound.destroy();
         return;
       }
-      const outbound = connect(target, '127.0.0.1');
+      const outbound = connect(this.target, '127.0.0.1');
       for (const [from, to] of [
         [inbound, outbound],
         [outbound, inbound],
@@ -43,7 +43,9 @@ export class BreakableProxy {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  mend(): void {
+  /** `target`: where the server is now, if it moved. */
+  mend(target = this.target): void {
+    this.target = target;
     this.refusing = false;
   }
 
