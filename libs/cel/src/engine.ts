@@ -29,9 +29,27 @@ export class Engine {
       if (!valid) throw error ?? new Error('the expression has type errors');
       return new Program(expression, parsed.ast, parsed);
     } catch (error) {
-      throw inCelWords(error);
+      if (!(error instanceof Error)) throw error;
+      throw new Error(located(error, expression), { cause: error });
     }
   }
+}
+
+/** What may begin an operand, as the grammar of cel-go lists it. */
+const operands =
+  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+
+/** The problem with its place and an excerpt of the source, as cel-go prints it. */
+function located(error: Error, expression: string): string {
+  const { node } = error as Error & { node?: { pos?: number } };
+  const position = Math.min(node?.pos ?? 0, expression.length);
+  const before = expression.slice(0, position).split('\n');
+  const column = (before.at(-1) ?? '').length;
+  const line = expression.split('\n')[before.length - 1] ?? '';
+  const text = /^Unexpected token: /.test(summaryOf(error))
+    ? `Syntax error: mismatched input '${position >= expression.trimEnd().length ? '<EOF>' : expression.charAt(position)}' expecting ${operands}`
+    : summaryOf(error);
+  return `ERROR: <input>:${before.length}:${column + 1}: ${text}\n | ${line}\n | ${'.'.repeat(column)}^`;
 }
 
 class Program implements CelProgram {

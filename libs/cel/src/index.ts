@@ -37,7 +37,7 @@ export class CelEnvironment {
       return this.engine.create(expression);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      throw new CelCompileError(`compilation failed: ERROR: <input>:1:1: ${message}`, { cause: error });
+      throw new CelCompileError(`compilation failed: ${message}`, { cause: error });
     }
   }
 }

@@ -292,6 +292,7 @@ const nullLists: ReadonlySet<string> = new Set([
   'LimitRangeSpec.limits',
   'PodFailurePolicy.rules',
   'ProjectedVolumeSource.sources',
+  'ResourcePolicyRule.namespaces',
   'Role.rules',
 ]);
 

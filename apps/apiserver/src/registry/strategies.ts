@@ -21,6 +21,7 @@ import { cronJobStrategy } from './batch/cronjob/strategy';
 import { jobStrategy } from './batch/job/strategy';
 import { certificateSigningRequestStrategy } from './certificates/certificatesigningrequest/strategy';
 import { leaseStrategy } from './coordination/lease/strategy';
+import { componentStatusStrategy } from './core/componentstatus/strategy';
 import { configMapStrategy } from './core/configmap/strategy';
 import { endpointsStrategy } from './core/endpoints/strategy';
 import { eventStrategy, newEventStrategy } from './core/event/strategy';

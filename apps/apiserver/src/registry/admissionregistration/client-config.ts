@@ -1,6 +1,6 @@
 import type { WebhookClientConfig } from '@tinkernetes/api';
-import { child, invalid, required } from '@tinkernetes/apimachinery';
-import { portNumber, requireValue } from '../rules';
+import { child, invalid, isDns1123Subdomain, isPortNumber, required } from '@tinkernetes/apimachinery';
+import { requireValue } from '../rules';
 import type { Errors } from '../rules';
 
 /** Where a webhook is: at a URL or behind a Service. */
@@ -13,21 +13,45 @@ export function validateClientConfig(config: WebhookClientConfig | undefined, pa
     const at = child(path, 'service');
     const route = service.path;
     return [
-      ...requireValue(child(at, 'name'), service.name),
-      ...requireValue(child(at, 'namespace'), service.namespace),
-      ...(route !== undefined && !route.startsWith('/')
-        ? [invalid(child(at, 'path'), route, "must start with a '/'")]
-        : []),
-      ...portNumber(child(at, 'port'), service.port ?? 443),
+      // Upstream names the one field where it misses the other.
+      ...requireValue(child(at, 'namespace'), service.name),
+      ...requireValue(child(at, 'name'), service.namespace),
+      ...isPortNumber(service.port ?? 443).map((text) =>
+        invalid(child(at, 'port'), service.port, `port is not valid: ${text}`),
+      ),
+      ...validatePath(route ?? '', child(at, 'path')),
     ];
   }
   return validateUrl(url ?? '', child(path, 'url'));
+}
+
+/** Source: apiserver/pkg/util/webhook.ValidateWebhookService. */
+function validatePath(route: string, path: string): Errors {
+  if (route === '' || route === '/') return [];
+  const errors: Errors = route.startsWith('/') ? [] : [invalid(path, route, "must start with a '/'")];
+  const segments = route.replace(/^\//, '').split('/');
+  // A slash at the end is no segment of its own.
+  if (segments.length > 1 && segments.at(-1) === '') segments.pop();
+  segments.forEach((segment, i) => {
+    if (segment === '') errors.push(invalid(path, route, `segment[${i}] may not be empty`));
+    else
+      errors.push(
+        ...isDns1123Subdomain(segment).map((text) => invalid(path, route, `segment[${i}]: ${text}`)),
+      );
+  });
+  return errors;
 }
 
 const form = 'desired format: https://host[/path]';
 
 /** Source: apiserver/pkg/util/webhook.ValidateWebhookURL. */
 function validateUrl(text: string, path: string): Errors {
+  if (text === '') {
+    return [
+      invalid(path, '', `'https' is the only allowed URL scheme; ${form}`),
+      invalid(path, '', `host must be specified; ${form}`),
+    ];
+  }
   if (!URL.canParse(text)) {
     return [required(path, `url must be a valid URL: parse "${text}": invalid URI for request; ${form}`)];
   }

@@ -16,9 +16,13 @@ const environment = new CelEnvironment([
 ]);
 
 /** The expression must be there, and be CEL. */
-export function validateExpression(expression: string | undefined, path: string): Errors {
+export function validateExpression(
+  expression: string | undefined,
+  path: string,
+  missing: string | undefined = 'expression is not specified',
+): Errors {
   const text = (expression ?? '').trim();
-  if (text === '') return [required(path, 'expression is not specified')];
+  if (text === '') return [required(path, missing)];
   try {
     environment.compile(text);
     return [];
@@ -40,7 +44,7 @@ export function validateMatchConditions(
     return [
       ...(name ? check(child(at, 'name'), name, isQualifiedName) : [required(child(at, 'name'))]),
       ...(isDuplicate ? [duplicate(child(at, 'name'), name)] : []),
-      ...validateExpression(expression, child(at, 'expression')),
+      ...validateExpression(expression, child(at, 'expression'), ''),
     ];
   });
 }

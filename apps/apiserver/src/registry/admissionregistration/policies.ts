@@ -4,23 +4,149 @@ import {
   ValidatingAdmissionPolicies,
   ValidatingAdmissionPolicyBindings,
 } from '@tinkernetes/api';
-import type { MatchResources, ParamKind, ParamRef } from '@tinkernetes/api';
-import { child, required } from '@tinkernetes/apimachinery';
+import type {
+  AuditAnnotation,
+  MatchResources,
+  Mutation,
+  ParamKind,
+  ParamRef,
+  Validation,
+  Variable,
+} from '@tinkernetes/api';
+import {
+  child,
+  duplicate,
+  forbidden,
+  invalid,
+  isDns1035Label,
+  isDns1123Subdomain,
+  isPathSegmentName,
+  isQualifiedName,
+  notSupported,
+  required,
+} from '@tinkernetes/apimachinery';
 import { age } from '../../printers/cells';
 import { defineStrategy } from '../define-strategy';
 import { fill, mapMember } from '../fill';
-import { eachOf, oneOf, requireValue } from '../rules';
+import { validateLabelSelector } from '../pod-spec/label-selectors';
+import { check, eachOf, oneOf, requireName, requireOneOf, requireValue } from '../rules';
 import type { Errors } from '../rules';
 import { validateExpression, validateMatchConditions } from './expressions';
-import { defaultMatchResources, validateRule } from './rules';
+import { defaultMatchResources, validateMatchResources } from './rules';
 
 function validateConstraints(match: MatchResources | undefined): Errors {
   const path = 'spec.matchConstraints';
   if (!match) return [required(path)];
-  const rules = child(path, 'resourceRules');
-  return match.resourceRules?.length
-    ? eachOf(rules, match.resourceRules, (rule, at) => validateRule(rule, at))
-    : [required(rules)];
+  return [
+    ...(match.resourceRules?.length ? [] : [required(child(path, 'resourceRules'))]),
+    ...validateMatchResources(match, path),
+  ];
+}
+
+/** Source: admissionregistration/validation.validateParamKind. */
+function validateParamKind(param: ParamKind | undefined): Errors {
+  if (!param) return [];
+  const { apiVersion = '', kind = '' } = param;
+  const path = 'spec.paramKind';
+  const versionPath = child(path, 'apiVersion');
+  const kindPath = child(path, 'kind');
+  const parts = apiVersion.split('/');
+  const version = parts.at(-1) ?? '';
+  return [
+    ...(apiVersion === ''
+      ? [required(versionPath)]
+      : [
+          ...isDns1035Label(version).map((text) => invalid(versionPath, version, text)),
+          ...(parts.length > 1 && parts[0] ? check(versionPath, parts[0], isDns1123Subdomain) : []),
+        ]),
+    ...(kind === ''
+      ? [required(kindPath)]
+      : isDns1035Label(kind.toLowerCase()).map((text) =>
+          invalid(kindPath, kind, `may have mixed case, but should otherwise match: ${text}`),
+        )),
+  ];
+}
+
+/** Source: admissionregistration/validation.validateParamRef. */
+function validateParamRef(ref: ParamRef | undefined): Errors {
+  if (!ref) return [];
+  const path = 'spec.paramRef';
+  const errors: Errors = [];
+  if (ref.name) errors.push(...check(child(path, 'name'), ref.name, isPathSegmentName));
+  if (ref.name && ref.selector) {
+    const detail = 'name and selector are mutually exclusive';
+    errors.push(forbidden(child(path, 'name'), detail), forbidden(child(path, 'selector'), detail));
+  }
+  errors.push(...validateLabelSelector(ref.selector, child(path, 'selector')));
+  if (!ref.name && !ref.selector) errors.push(required(path, 'one of name or selector must be specified'));
+  const at = child(path, 'parameterNotFoundAction');
+  return [...errors, ...requireOneOf(at, ref.parameterNotFoundAction, ['Deny', 'Allow'])];
+}
+
+const celIdentifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
+
+const validateVariables = (variables: readonly Variable[] | undefined): Errors =>
+  eachOf('spec.variables', variables, ({ name, expression }, at) => [
+    ...(name
+      ? celIdentifier.test(name)
+        ? []
+        : [invalid(child(at, 'name'), name, 'must be a valid CEL identifier')]
+      : [required(child(at, 'name'), 'name is not specified')]),
+    ...validateExpression(expression, child(at, 'expression')),
+  ]);
+
+/** Their keys become those of audit events, with the policy's name before them. */
+function validateAudit(annotations: readonly AuditAnnotation[] | undefined, policy: string): Errors {
+  const list = annotations ?? [];
+  return eachOf('spec.auditAnnotations', list, ({ key = '', valueExpression }, at, i) => {
+    const keyPath = child(at, 'key');
+    const valuePath = child(at, 'valueExpression');
+    const full = `${policy}/${key}`;
+    return [
+      ...(policy === ''
+        ? [invalid(keyPath, key, 'requires metadata.name be non-empty')]
+        : isQualifiedName(full).map((text) => invalid(keyPath, full, text))),
+      ...validateExpression(valueExpression, valuePath, 'valueExpression is not specified'),
+      ...(list.findIndex((other) => other.key === key) < i ? [duplicate(keyPath, key)] : []),
+    ];
+  });
+}
+
+/** Unauthorized is taken, too, but not named among what is. */
+const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
+
+const validateValidation = (
+  { expression, message, messageExpression, reason }: Validation,
+  at: string,
+): Errors => [
+  ...validateExpression(expression, child(at, 'expression')),
+  ...(messageExpression === undefined || messageExpression === ''
+    ? []
+    : validateExpression(messageExpression, child(at, 'messageExpression'))),
+  ...(message !== undefined && /[\n\r]/.test(message)
+    ? [invalid(child(at, 'message'), message, 'message must not contain line breaks')]
+    : []),
+  ...(reason === undefined || reason === 'Unauthorized' || reasons.includes(reason)
+    ? []
+    : [notSupported(child(at, 'reason'), reason, reasons)]),
+];
+
+/** Source: admissionregistration/validation.validateMutation. */
+function validateMutation(mutation: Mutation, path: string): Errors {
+  const type: string = mutation.patchType ?? '';
+  const parts = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const;
+  if (type === '') return [required(child(path, 'patchType'))];
+  if (type !== 'ApplyConfiguration' && type !== 'JSONPatch')
+    return [notSupported(child(path, 'patchType'), type, Object.keys(parts))];
+  const own = parts[type];
+  const other = type === 'JSONPatch' ? parts.ApplyConfiguration : parts.JSONPatch;
+  const detail = `must not be specified when patchType is ${type}`;
+  return [
+    ...(mutation[other] === undefined ? [] : [invalid(child(path, other), `{${other}}`, detail)]),
+    ...(mutation[own] === undefined
+      ? [required(child(path, own), `must be specified when patchType is ${type}`)]
+      : requireValue(child(path, own, 'expression'), mutation[own].expression?.trim())),
+  ];
 }
 
 const kindText = (kind: ParamKind | undefined): string =>
@@ -38,8 +164,9 @@ export const validatingAdmissionPolicyStrategy = defineStrategy(ValidatingAdmiss
     mapMember(policy, 'spec', (spec) =>
       fill(mapMember(spec, 'matchConstraints', defaultMatchResources), { failurePolicy: 'Fail' }),
     ),
-  validate: ({ spec }) => [
+  validate: ({ metadata, spec }) => [
     ...oneOf('spec.failurePolicy', spec?.failurePolicy, failurePolicies),
+    ...validateParamKind(spec?.paramKind),
     ...validateConstraints(spec?.matchConstraints),
     ...(spec?.validations?.length || spec?.auditAnnotations?.length
       ? []
@@ -47,12 +174,9 @@ export const validatingAdmissionPolicyStrategy = defineStrategy(ValidatingAdmiss
           required('spec.validations', 'validations or auditAnnotations must contain at least one item'),
           required('spec.auditAnnotations', 'validations or auditAnnotations must contain at least one item'),
         ]),
-    ...eachOf('spec.validations', spec?.validations, ({ expression }, at) =>
-      validateExpression(expression, child(at, 'expression')),
-    ),
-    ...eachOf('spec.variables', spec?.variables, ({ expression }, at) =>
-      validateExpression(expression, child(at, 'expression')),
-    ),
+    ...eachOf('spec.validations', spec?.validations, validateValidation),
+    ...validateVariables(spec?.variables),
+    ...validateAudit(spec?.auditAnnotations, metadata.name),
     ...validateMatchConditions(spec?.matchConditions, 'spec.matchConditions'),
   ],
   tableCells: (policy, now) => [
@@ -69,13 +193,16 @@ export const validatingAdmissionPolicyBindingStrategy = defineStrategy(Validatin
   default: (binding) =>
     mapMember(binding, 'spec', (spec) => mapMember(spec, 'matchResources', defaultMatchResources)),
   validate: ({ spec }) => [
-    ...requireValue('spec.policyName', spec?.policyName),
+    ...requireName('spec.policyName', spec?.policyName, isDns1123Subdomain),
+    ...validateParamRef(spec?.paramRef),
+    ...validateMatchResources(spec?.matchResources, 'spec.matchResources'),
     ...(spec?.validationActions?.length
       ? []
       : [required('spec.validationActions', 'at least one validation action is required')]),
-    ...eachOf('spec.validationActions', spec?.validationActions, (action, at) =>
-      oneOf(at, action, ['Audit', 'Deny', 'Warn']),
-    ),
+    ...eachOf('spec.validationActions', spec?.validationActions, (action, at, i) => [
+      ...oneOf(at, action, ['Audit', 'Deny', 'Warn']),
+      ...((spec?.validationActions?.indexOf(action) ?? i) < i ? [duplicate(at, action)] : []),
+    ]),
   ],
   tableCells: (binding, now) => [
     binding.metadata.name,
@@ -92,16 +219,18 @@ export const mutatingAdmissionPolicyStrategy = defineStrategy(MutatingAdmissionP
     mapMember(policy, 'spec', (spec) =>
       fill(mapMember(spec, 'matchConstraints', defaultMatchResources), {
         failurePolicy: 'Fail',
-        reinvocationPolicy: 'Never',
       }),
     ),
   validate: ({ spec }) => [
     ...oneOf('spec.failurePolicy', spec?.failurePolicy, failurePolicies),
+    ...validateParamKind(spec?.paramKind),
     ...validateConstraints(spec?.matchConstraints),
     ...(spec?.mutations?.length
       ? []
       : [required('spec.mutations', 'mutations must contain at least one item')]),
-    ...oneOf('spec.reinvocationPolicy', spec?.reinvocationPolicy, ['IfNeeded', 'Never']),
+    ...eachOf('spec.mutations', spec?.mutations, validateMutation),
+    ...validateVariables(spec?.variables),
+    ...requireOneOf('spec.reinvocationPolicy', spec?.reinvocationPolicy, ['IfNeeded', 'Never']),
     ...validateMatchConditions(spec?.matchConditions, 'spec.matchConditions'),
   ],
   tableCells: (policy, now) => [
@@ -116,7 +245,11 @@ export const mutatingAdmissionPolicyBindingStrategy = defineStrategy(MutatingAdm
   hasGeneration: true,
   default: (binding) =>
     mapMember(binding, 'spec', (spec) => mapMember(spec, 'matchResources', defaultMatchResources)),
-  validate: ({ spec }) => requireValue('spec.policyName', spec?.policyName),
+  validate: ({ spec }) => [
+    ...requireName('spec.policyName', spec?.policyName, isDns1123Subdomain),
+    ...validateParamRef(spec?.paramRef),
+    ...validateMatchResources(spec?.matchResources, 'spec.matchResources'),
+  ],
   tableCells: (binding, now) => [
     binding.metadata.name,
     binding.spec?.policyName ?? '',

@@ -1,11 +1,18 @@
 import { MutatingWebhookConfigurations, ValidatingWebhookConfigurations } from '@tinkernetes/api';
 import type { MutatingWebhook, ValidatingWebhook, WebhookClientConfig } from '@tinkernetes/api';
-import { child, duplicate, invalid, isDns1123Subdomain, required } from '@tinkernetes/apimachinery';
+import {
+  child,
+  duplicate,
+  invalid,
+  isDns1035Label,
+  isDns1123Subdomain,
+  required,
+} from '@tinkernetes/apimachinery';
 import { age } from '../../printers/cells';
 import { defineStrategy } from '../define-strategy';
 import { fill, mapList, mapMember } from '../fill';
 import { validateLabelSelector } from '../pod-spec/label-selectors';
-import { check, eachOf, notNegative, oneOf, requireOneOf } from '../rules';
+import { check, eachOf, notNegative, oneOf } from '../rules';
 import type { Errors } from '../rules';
 import { validateMatchConditions } from './expressions';
 import { validateClientConfig } from './client-config';
@@ -31,6 +38,7 @@ function defaultWebhook<W extends Webhook>(webhook: W): W {
 }
 
 function validateName(name: string, path: string): Errors {
+  if (!name) return [required(path)];
   const errors = check(path, name, isDns1123Subdomain);
   if (errors.length > 0) return errors;
   return name.split('.').length < 3
@@ -40,9 +48,15 @@ function validateName(name: string, path: string): Errors {
 
 function validateVersions(versions: readonly string[] | undefined, path: string): Errors {
   if (!versions?.length) return [required(path, 'must specify one of v1, v1beta1')];
+  const seen = new Set<string>();
+  const errors = eachOf(path, versions, (version, at) => {
+    const isDuplicate = seen.has(version);
+    seen.add(version);
+    return isDuplicate ? [invalid(at, version, 'duplicate version')] : check(at, version, isDns1035Label);
+  });
   return versions.some((version) => reviewVersions.includes(version))
-    ? []
-    : [invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`)];
+    ? errors
+    : [...errors, invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`)];
 }
 
 function validateTimeout(seconds: number | undefined, path: string): Errors {
@@ -50,6 +64,11 @@ function validateTimeout(seconds: number | undefined, path: string): Errors {
     ? [invalid(path, seconds, `the timeout value must be between 1 and ${maxTimeout} seconds`)]
     : notNegative(path, seconds);
 }
+
+const validateSideEffects = (effects: string | undefined | null, path: string): Errors =>
+  effects === undefined || effects === null
+    ? [required(path, 'must specify one of None, NoneOnDryRun')]
+    : oneOf(path, effects, ['None', 'NoneOnDryRun']);
 
 /** Source: admissionregistration/validation.validateValidatingWebhook. */
 function validateWebhooks(webhooks: readonly Webhook[] | undefined): Errors {
@@ -63,7 +82,7 @@ function validateWebhooks(webhooks: readonly Webhook[] | undefined): Errors {
       ...eachOf(child(at, 'rules'), webhook.rules, validateRule),
       ...oneOf(child(at, 'failurePolicy'), webhook.failurePolicy, ['Fail', 'Ignore']),
       ...oneOf(child(at, 'matchPolicy'), webhook.matchPolicy, ['Equivalent', 'Exact']),
-      ...requireOneOf(child(at, 'sideEffects'), webhook.sideEffects, ['None', 'NoneOnDryRun']),
+      ...validateSideEffects(webhook.sideEffects, child(at, 'sideEffects')),
       ...validateTimeout(webhook.timeoutSeconds, child(at, 'timeoutSeconds')),
       ...validateLabelSelector(webhook.namespaceSelector, child(at, 'namespaceSelector')),
       ...validateLabelSelector(webhook.objectSelector, child(at, 'objectSelector')),

@@ -42,7 +42,8 @@ export function createBuiltInResources({ runtime, strategies, hooks }: BuiltInOp
       };
       const strategy = strategies.get(key) ?? {};
       const subresources = subresourcesOf(document.resources, descriptor);
-      const stored = fact.verbs.includes('get') || fact.verbs.includes('list');
+      // What can't be watched is made when it is asked for.
+      const stored = fact.verbs.includes('watch');
       const storageKey = conversions.get(key)?.storageOf ?? key;
       let store = stores.get(storageKey);
       if (stored && !store) {

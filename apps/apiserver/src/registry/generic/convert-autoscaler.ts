@@ -42,7 +42,9 @@ function toV1({ metadata, spec, status }: V2): V1 {
     ...common
   } = spec ?? { maxReplicas: 0, scaleTargetRef: { kind: '', name: '' } };
   const cpu = metrics.find(isCpu);
-  const { currentMetrics = [], conditions = [], ...counts } = status ?? { desiredReplicas: 0 };
+  const { currentMetrics: given, conditions = [], ...counts } = status ?? { desiredReplicas: 0 };
+  // Null when there are none: the field is always written.
+  const currentMetrics = given ?? [];
   const current = currentMetrics.find(isCurrentCpu);
   const kept = {
     [metricsAnnotation]: textOf(metrics.filter((m) => m !== cpu)),

@@ -1,16 +1,18 @@
 import { FlowSchemas } from '@tinkernetes/api';
 import type { FlowSchema } from '@tinkernetes/api';
-import { child, invalid, required } from '@tinkernetes/apimachinery';
+import { child, invalid, isDns1123Subdomain, notSupported, required } from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { mapMember } from '../../fill';
-import { eachOf, oneOf, requireOneOf } from '../../rules';
+import { check, eachOf } from '../../rules';
 import type { Errors } from '../../rules';
+import { validateNonResourceRule, validateResourceRule, validateSubject } from './validate-rules';
 
 const defaultPrecedence = 1000;
 const maxPrecedence = 10_000;
+const exemptPrecedence = 1;
 
-function validate({ spec }: FlowSchema): Errors {
+function validate({ metadata, spec }: FlowSchema): Errors {
   const precedence = spec?.matchingPrecedence ?? 0;
   const errors: Errors = [];
   if (precedence <= 0)
@@ -18,13 +20,22 @@ function validate({ spec }: FlowSchema): Errors {
   if (precedence > maxPrecedence) {
     errors.push(invalid('spec.matchingPrecedence', precedence, `must not be greater than ${maxPrecedence}`));
   }
+  if (precedence === exemptPrecedence && metadata.name !== 'exempt') {
+    const detail = "only the schema named 'exempt' may have matchingPrecedence 1";
+    errors.push(invalid('spec.matchingPrecedence', precedence, detail));
+  }
   if (spec?.distinguisherMethod) {
-    errors.push(
-      ...oneOf('spec.distinguisherMethod.type', spec.distinguisherMethod.type, ['ByNamespace', 'ByUser']),
-    );
+    const { type = '' }: { type?: string } = spec.distinguisherMethod;
+    if (!['ByNamespace', 'ByUser'].includes(type)) {
+      const path = 'spec.distinguisherMethod.type';
+      errors.push(notSupported(path, { Type: type }, ['ByNamespace', 'ByUser']));
+    }
   }
   if (!spec?.priorityLevelConfiguration?.name) {
     errors.push(required('spec.priorityLevelConfiguration.name', 'must reference a priority level'));
+  } else {
+    const { name } = spec.priorityLevelConfiguration;
+    errors.push(...check('spec.priorityLevelConfiguration.name', name, isDns1123Subdomain));
   }
   return [
     ...errors,
@@ -32,12 +43,12 @@ function validate({ spec }: FlowSchema): Errors {
       ...(rule.subjects?.length
         ? []
         : [required(child(at, 'subjects'), 'subjects must contain at least one value')]),
-      ...eachOf(child(at, 'subjects'), rule.subjects, (subject, subjectPath) =>
-        requireOneOf(child(subjectPath, 'kind'), subject.kind, ['Group', 'ServiceAccount', 'User']),
-      ),
+      ...eachOf(child(at, 'subjects'), rule.subjects, validateSubject),
       ...(rule.resourceRules?.length || rule.nonResourceRules?.length
         ? []
         : [required(at, 'at least one of resourceRules and nonResourceRules has to be non-empty')]),
+      ...eachOf(child(at, 'resourceRules'), rule.resourceRules, validateResourceRule),
+      ...eachOf(child(at, 'nonResourceRules'), rule.nonResourceRules, validateNonResourceRule),
     ]),
   ];
 }

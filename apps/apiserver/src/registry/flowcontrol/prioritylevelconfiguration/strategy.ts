@@ -1,42 +1,112 @@
 import { PriorityLevelConfigurations } from '@tinkernetes/api';
 import type { PriorityLevelConfiguration } from '@tinkernetes/api';
-import { forbidden, invalid, required } from '@tinkernetes/apimachinery';
+import { child, forbidden, invalid, required } from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
-import { notNegative, requireOneOf } from '../../rules';
+import { requireOneOf } from '../../rules';
 import type { Errors } from '../../rules';
 
 const defaultShares = 30;
 const maxPercent = 100;
 
-function validate({ spec }: PriorityLevelConfiguration): Errors {
-  const errors = requireOneOf('spec.type', spec?.type, ['Exempt', 'Limited']);
-  const { limited, exempt, type } = spec ?? {};
-  if (type === 'Exempt') {
-    if (limited) errors.push(forbidden('spec.limited', 'must be nil if the type is not Limited'));
-    return errors;
+const notNegativeInteger = 'must be a non-negative integer';
+const percentRange = 'must be between 0 and 100, inclusive';
+const mostQueues = 10_000_000;
+const mostEntropy = 60;
+
+/** Source: flowcontrol/validation.ValidatePriorityLevelConfiguration. */
+function validate({ metadata, spec }: PriorityLevelConfiguration): Errors {
+  const type: string = spec?.type ?? '';
+  const { limited, exempt } = spec ?? {};
+  const errors: Errors = [];
+  if ((metadata.name === 'exempt') !== (type === 'Exempt'))
+    errors.push(invalid('spec.type', type, "must be 'Exempt' if and only if `name` is 'exempt'"));
+  switch (type) {
+    case 'Exempt':
+      if (limited) errors.push(forbidden('spec.limited', 'must be nil if the type is not Limited'));
+      return [...errors, ...(exempt ? validateShares(exempt, 'spec.exempt') : [])];
+    case 'Limited':
+      if (exempt) errors.push(forbidden('spec.exempt', 'must be nil if the type is Limited'));
+      return limited
+        ? [...errors, ...validateLimited(limited)]
+        : [...errors, required('spec.limited', 'must not be empty when type is Limited')];
+    default:
+      return [...errors, ...requireOneOf('spec.type', type, ['Exempt', 'Limited'])];
   }
-  if (type !== 'Limited') return errors;
-  if (exempt) errors.push(forbidden('spec.exempt', 'must be nil if the type is Limited'));
-  if (!limited) return [...errors, required('spec.limited', 'must not be empty when type is Limited')];
-  errors.push(...notNegative('spec.limited.nominalConcurrencyShares', limited.nominalConcurrencyShares));
-  const { lendablePercent = 0, limitResponse } = limited;
-  if (lendablePercent < 0 || lendablePercent > maxPercent) {
-    errors.push(
-      invalid('spec.limited.lendablePercent', lendablePercent, 'must be between 0 and 100, inclusive'),
-    );
+}
+
+type Limited = NonNullable<NonNullable<PriorityLevelConfiguration['spec']>['limited']>;
+
+function validateShares(
+  {
+    nominalConcurrencyShares: shares,
+    lendablePercent: percent,
+  }: Pick<Limited, 'nominalConcurrencyShares' | 'lendablePercent'>,
+  path: string,
+): Errors {
+  return [
+    ...(shares !== undefined && shares < 0
+      ? [invalid(child(path, 'nominalConcurrencyShares'), shares, notNegativeInteger)]
+      : []),
+    ...(percent !== undefined && (percent < 0 || percent > maxPercent)
+      ? [invalid(child(path, 'lendablePercent'), percent, percentRange)]
+      : []),
+  ];
+}
+
+function validateLimited(limited: Limited): Errors {
+  const { limitResponse, borrowingLimitPercent: borrowing } = limited;
+  const errors = validateShares(limited, 'spec.limited');
+  if (borrowing !== undefined && borrowing < 0) {
+    const detail = `if specified, ${notNegativeInteger}`;
+    errors.push(invalid('spec.limited.borrowingLimitPercent', borrowing, detail));
   }
   const path = 'spec.limited.limitResponse';
-  errors.push(...requireOneOf(`${path}.type`, limitResponse?.type, ['Queue', 'Reject']));
-  if (limitResponse?.type === 'Queue' && !limitResponse.queuing) {
+  const type: string = limitResponse?.type ?? '';
+  const queuing = limitResponse?.queuing;
+  errors.push(...requireOneOf(`${path}.type`, type, ['Queue', 'Reject']));
+  if (type === 'Queue' && !queuing)
     errors.push(required(`${path}.queuing`, 'must not be empty if limited.limitResponse.type is Limited'));
-  }
-  if (limitResponse?.type === 'Reject' && limitResponse.queuing) {
+  if (type === 'Reject' && queuing)
     errors.push(forbidden(`${path}.queuing`, 'must be nil if limited.limitResponse.type is not Limited'));
+  return type === 'Queue' && queuing ? [...errors, ...validateQueuing(queuing, `${path}.queuing`)] : errors;
+}
+
+type Queuing = NonNullable<NonNullable<Limited['limitResponse']>['queuing']>;
+
+function validateQueuing({ queues = 0, handSize = 0, queueLengthLimit = 0 }: Queuing, path: string): Errors {
+  const at = (name: string) => `${path}.${name}`;
+  const errors: Errors = [];
+  if (queueLengthLimit <= 0)
+    errors.push(invalid(at('queueLengthLimit'), queueLengthLimit, 'must be positive'));
+  if (queues <= 0) errors.push(invalid(at('queues'), queues, 'must be positive'));
+  else if (queues > mostQueues)
+    errors.push(invalid(at('queues'), queues, `must not be greater than ${mostQueues}`));
+  if (handSize <= 0) errors.push(invalid(at('handSize'), handSize, 'must be positive'));
+  else if (handSize > queues) {
+    const detail = `should not be greater than queues (${queues})`;
+    errors.push(invalid(at('handSize'), handSize, detail));
+  } else if (entropyOf(queues, handSize) > mostEntropy) {
+    const detail = `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${mostEntropy}`;
+    errors.push(invalid(at('handSize'), handSize, detail));
   }
   return errors;
 }
+
+/** Bits that it takes to choose a hand. Source: apiserver/pkg/util/shufflesharding.RequiredEntropyBits. */
+function entropyOf(deck: number, hand: number): number {
+  let bits = 0;
+  for (let i = 0; i < hand; i++) bits += Math.log2(deck - i);
+  return Math.ceil(bits);
+}
+
+/** Zeros stand for what was not given. */
+const withoutZeros = (queuing: Queuing, defaults: Required<Queuing>): Queuing => ({
+  queues: queuing.queues || defaults.queues,
+  handSize: queuing.handSize || defaults.handSize,
+  queueLengthLimit: queuing.queueLengthLimit || defaults.queueLengthLimit,
+});
 
 /** Source: k8s.io/kubernetes/pkg/registry/flowcontrol/prioritylevelconfiguration. */
 export const priorityLevelConfigurationStrategy = defineStrategy(PriorityLevelConfigurations, {
@@ -45,7 +115,7 @@ export const priorityLevelConfigurationStrategy = defineStrategy(PriorityLevelCo
       const limited = mapMember(spec, 'limited', (given) => {
         const withQueues = mapMember(given, 'limitResponse', (response) =>
           mapMember(response, 'queuing', (queuing) =>
-            fill(queuing, { queues: 64, handSize: 8, queueLengthLimit: 50 }),
+            withoutZeros(queuing, { queues: 64, handSize: 8, queueLengthLimit: 50 }),
           ),
         );
         return fill(withQueues, { nominalConcurrencyShares: defaultShares, lendablePercent: 0 });
