@@ -189,6 +189,16 @@ export class Container {
     this.main?.kill(signal);
   }
 
+  /** Scripted: new connections to its Pod are refused, commands of probes fail. */
+  refuses(on: boolean): void {
+    this.refusing = on;
+    this.environment.net.refuse(this, on);
+  }
+
+  get isRefusing(): boolean {
+    return this.refusing;
+  }
+
   /** Starts a process beside the container's own. Rejects with what containerd answers. */
   async exec({ argv, stdin, stdout, stderr, terminal }: ExecOptions): Promise<Process> {
     const machine = this.machine;
@@ -260,6 +270,7 @@ export class Container {
   /** Resolves once the end of the container is recorded and its log complete. */
   settled: Promise<void> = Promise.resolve();
   private killReason: string | undefined;
+  private refusing = false;
 
   private ended(code: number): void {
     this.terminal?.hangUp();
@@ -270,6 +281,7 @@ export class Container {
     this.stdin?.writeEnd.release();
     this.stdin = undefined;
     this.script.end();
+    this.refuses(false);
     // Where the PID namespace is shared, its first process is not this container's.
     for (const process of this.processes) process.kill('SIGKILL');
     await this.log?.close();

@@ -6,32 +6,25 @@ const prefix = 'mock.tinkernetes.dev/';
 
 /**
  * What Pod annotations can script, `mock.tinkernetes.dev/<name>` for all containers of the Pod or
- * `mock.tinkernetes.dev/<container>.<name>` for one:
- *
- * | name | value | effect |
- * | --- | --- | --- |
- * | generic-image | true | an image that nobody defined is stood in for |
- * | pull-delay | duration | pulling takes that long |
- * | pull-error | text | pulling fails with this message |
- * | exit-after | duration | the container ends after that time (with exit-code, 0 if left out) |
- * | exit-code | number | the exit code, whatever the program returns |
- * | crash-times | number | ends at once with code 1 in its first N runs |
- * | oom-after | duration | killed after that time, reason OOMKilled, exit code 137 |
- * | log-line, log-interval | text, duration | writes the line again and again |
- * | cpu, memory | quantity | reported usage, as `kubectl top` shows it |
+ * `mock.tinkernetes.dev/<container>.<name>` for one. The README of this app has the table of their values and effects.
  */
-export type AnnotationName =
-  | 'generic-image'
-  | 'pull-delay'
-  | 'pull-error'
-  | 'exit-after'
-  | 'exit-code'
-  | 'crash-times'
-  | 'oom-after'
-  | 'log-line'
-  | 'log-interval'
-  | 'cpu'
-  | 'memory';
+export const annotationNames = [
+  'generic-image',
+  'pull-delay',
+  'pull-error',
+  'exit-after',
+  'exit-code',
+  'crash-times',
+  'oom-after',
+  'ready-for',
+  'unready-for',
+  'log-line',
+  'log-interval',
+  'cpu',
+  'memory',
+] as const;
+
+export type AnnotationName = (typeof annotationNames)[number];
 
 /** The value for one container: its own annotation, else the Pod's. */
 export function scripted(
@@ -45,8 +38,15 @@ export function scripted(
 export interface FailureScript {
   /** Instead of the program's own, when scripted. */
   readonly exitCode: number | undefined;
-  begin(run: { container: Container; clock: Clock; main: Process; restarts: number }): void;
+  begin(run: ScriptedRun): void;
   end(): void;
+}
+
+export interface ScriptedRun {
+  container: Container;
+  clock: Clock;
+  main: Process;
+  restarts: number;
 }
 
 const nothing: FailureScript = { exitCode: undefined, begin: () => undefined, end: () => undefined };
@@ -56,37 +56,75 @@ export function scriptedFailures(
   container: string,
 ): FailureScript {
   if (!Object.keys(annotations).some((key) => key.startsWith(prefix))) return nothing;
-  const value = (name: AnnotationName) => scripted(annotations, container, name);
-  const timers: Timer[] = [];
-  let ended: number | undefined;
-  const fixed = value('exit-code');
-  return {
-    get exitCode() {
-      return ended ?? (fixed === undefined ? undefined : Number(fixed));
-    },
-    begin({ container: target, clock, main, restarts }) {
-      const after = (text: string | undefined, action: () => void) => {
-        const ms = text === undefined ? undefined : parseDuration(text);
-        if (ms !== undefined) timers.push(clock.setTimeout(action, ms, { unref: true }));
-      };
-      const end = (code: number) => {
-        ended = code;
-        target.kill('SIGKILL');
-      };
-      if (restarts < Number(value('crash-times') ?? 0)) return after('0', () => end(1));
-      after(value('exit-after'), () => end(Number(fixed ?? 0)));
-      after(value('oom-after'), () => target.kill('SIGKILL', 'OOMKilled'));
-      const line = value('log-line');
-      const interval = parseDuration(value('log-interval') ?? '1s') ?? 1000;
-      if (line !== undefined)
-        timers.push(
-          clock.setInterval(() => void main.print(`${line}\n`).catch(() => undefined), interval, {
-            unref: true,
-          }),
-        );
-    },
-    end() {
-      for (const timer of timers.splice(0)) timer.cancel();
-    },
-  };
+  return new AnnotatedScript((name) => scripted(annotations, container, name));
 }
+
+class AnnotatedScript implements FailureScript {
+  private readonly timers = new Set<Timer>();
+  private ended: number | undefined;
+
+  constructor(private readonly value: (name: AnnotationName) => string | undefined) {}
+
+  get exitCode(): number | undefined {
+    const fixed = this.value('exit-code');
+    return this.ended ?? (fixed === undefined ? undefined : Number(fixed));
+  }
+
+  begin({ container, clock, main, restarts }: ScriptedRun): void {
+    const { value } = this;
+    const end = (code: number) => {
+      this.ended = code;
+      container.kill('SIGKILL');
+    };
+    if (restarts < Number(value('crash-times') ?? 0)) return this.after(clock, 0, () => end(1));
+    this.after(clock, durationOf(value('exit-after')), () => end(Number(value('exit-code') ?? 0)));
+    this.after(clock, durationOf(value('oom-after')), () => container.kill('SIGKILL', 'OOMKilled'));
+    this.flap(container, clock);
+    this.repeatLine(clock, main);
+  }
+
+  end(): void {
+    for (const timer of this.timers) timer.cancel();
+    this.timers.clear();
+  }
+
+  private after(clock: Clock, ms: number | undefined, action: () => void): void {
+    if (ms === undefined) return;
+    const timer = clock.setTimeout(
+      () => {
+        this.timers.delete(timer);
+        action();
+      },
+      ms,
+      { unref: true },
+    );
+    this.timers.add(timer);
+  }
+
+  /** In turns: answers for `ready-for`, refuses for `unready-for`. One of them alone happens once. */
+  private flap(container: Container, clock: Clock): void {
+    const readyMs = durationOf(this.value('ready-for'));
+    const unreadyMs = durationOf(this.value('unready-for'));
+    const answer = () => {
+      container.refuses(false);
+      this.after(clock, readyMs, refuse);
+    };
+    const refuse = () => {
+      container.refuses(true);
+      this.after(clock, unreadyMs, answer);
+    };
+    if (readyMs !== undefined) answer();
+    else if (unreadyMs !== undefined) refuse();
+  }
+
+  private repeatLine(clock: Clock, main: Process): void {
+    const line = this.value('log-line');
+    if (line === undefined) return;
+    const ms = durationOf(this.value('log-interval')) ?? 1000;
+    const write = () => void main.print(`${line}\n`).catch(() => undefined);
+    this.timers.add(clock.setInterval(write, ms, { unref: true }));
+  }
+}
+
+const durationOf = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : parseDuration(text);

@@ -24,11 +24,12 @@ export async function execSync(
   clock: Clock,
   { containerId, cmd, timeout }: ExecSyncRequest,
 ): Promise<{ stdout: Buffer; stderr: Buffer; exitCode: number }> {
+  const container = state.container(containerId);
+  if (container.isRefusing)
+    return { stdout: Buffer.alloc(0), stderr: Buffer.from('scripted to be unready\n'), exitCode: 1 };
   const stdout = collector();
   const stderr = collector();
-  const process = await state
-    .container(containerId)
-    .exec({ argv: cmd, stdout: stdout.file, stderr: stderr.file });
+  const process = await container.exec({ argv: cmd, stdout: stdout.file, stderr: stderr.file });
   let timedOut = false;
   const timer =
     timeout > 0

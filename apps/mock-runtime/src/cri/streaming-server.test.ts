@@ -112,6 +112,48 @@ describe('exec, attach and port-forward', () => {
     await client.shows('error', 'Success');
   });
 
+  it('attaches to a terminal: what is typed is echoed, resizing is seen, Ctrl-C reaches the program', async () => {
+    const shell = await node.startPod({
+      name: 'terminal',
+      image: 'busybox',
+      command: ['sh'],
+      container: { stdin: true, tty: true },
+    });
+    const { url } = await node.runtime.attach({
+      containerId: shell.containerId,
+      stdin: true,
+      stdout: true,
+      tty: true,
+    });
+    const client = await ChannelClient.open(url);
+    client.send('resize', '{"Width":101,"Height":37}');
+    await eventually(async () => {
+      client.send('stdin', 'stty size\r');
+      await client.shows('stdout', /stty size\r\n37 101\r\n/);
+    });
+    client.send('stdin', 'stty -echo; sleep 1000\r');
+    await eventually(async () => expect((await node.sh(shell, 'ps')).output).toContain('sleep 1000'));
+    client.send('stdin', '\x03');
+    client.send('stdin', 'echo unseen keys | tr a-z A-Z\r');
+    await client.shows('stdout', 'UNSEEN KEYS');
+    expect(client.received[channels.stdout]).not.toContain('tr a-z');
+    // A client that goes away leaves the container running; the next one finds it as it was.
+    client.socket.terminate();
+    const again = await node.runtime.attach({
+      containerId: shell.containerId,
+      stdin: true,
+      stdout: true,
+      tty: true,
+    });
+    const second = await ChannelClient.open(again.url);
+    second.send('stdin', 'exit 6\r');
+    await second.shows('error', 'Success');
+    await eventually(async () => {
+      const { status } = await node.runtime.containerStatus({ containerId: shell.containerId });
+      expect(status).toMatchObject({ state: 'CONTAINER_EXITED', exitCode: 6 });
+    });
+  });
+
   it('reports an attachment as successful when the container exits with a code, as containerd does', async () => {
     const shell = await node.startPod({
       name: 'shell',

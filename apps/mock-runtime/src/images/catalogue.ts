@@ -9,7 +9,8 @@ interface Entry {
   tags: TagRules;
   megabytes: number;
   config: ImageConfig;
-  root: RootOptions | (() => RootOptions);
+  /** With `ofTag` each tag has files of its own; else all have the same. */
+  root: RootOptions | (() => RootOptions) | { ofTag(tag: string): RootOptions };
   content?: ImageDefinition['content'];
   digests?: ImageDefinition['digests'];
 }
@@ -17,6 +18,10 @@ interface Entry {
 const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 const loaders = {
+  hpaExample: async () => (await import('./programs/demo-servers')).hpaExample,
+  httpEcho: async () => (await import('./programs/demo-servers')).httpEcho,
+  whoami: async () => (await import('./programs/demo-servers')).whoami,
+  stress: async () => (await import('./programs/stress')).stress,
   pause: async () => (await import('./programs/pause')).pause,
   helloWorld: async () => (await import('./programs/hello-world')).helloWorld,
   nginx: async () => (await import('./programs/nginx')).nginx,
@@ -237,6 +242,18 @@ const entries: readonly Entry[] = [
       programs: { '/agnhost': loaders.agnhost },
     }),
   },
+  serverImage('registry.k8s.io/hpa-example', { names: ['latest'] }, '/hpa-example', loaders.hpaExample),
+  serverImage('docker.io/hashicorp/http-echo', { versions: { 0: 2, 1: 0 } }, '/http-echo', loaders.httpEcho),
+  helloAppImage('us-docker.pkg.dev/google-samples/containers/gke/hello-app'),
+  helloAppImage('gcr.io/google-samples/hello-app'),
+  serverImage('docker.io/traefik/whoami', { versions: { 1: 11 } }, '/whoami', loaders.whoami),
+  {
+    repository: 'docker.io/polinux/stress',
+    tags: { versions: { 1: 0 } },
+    megabytes: 4,
+    config: { cmd: ['stress', '--verbose'], env: { PATH: path } },
+    root: () => ({ commands: toolset('busybox'), programs: { '/usr/local/bin/stress': loaders.stress } }),
+  },
   testImage('busybox', { versions: { 1: 37 } }, { cmd: ['sh'] }),
   testImage(
     'nginx',
@@ -323,7 +340,16 @@ const validationImages: readonly Entry[] = [
 export const catalogue: readonly ImageDefinition[] = [...entries, ...validationImages].map(define);
 
 function define({ repository, tags, megabytes, config, root, content, digests }: Entry): ImageDefinition {
-  let built: ReturnType<typeof rootTree> | undefined;
+  const built = new Map<string, ReturnType<typeof rootTree>>();
+  const treeOf = (tag: string) => {
+    const key = 'ofTag' in root ? tag : '';
+    let tree = built.get(key);
+    if (!tree) {
+      const options = 'ofTag' in root ? root.ofTag(tag) : typeof root === 'function' ? root() : root;
+      built.set(key, (tree = rootTree(options)));
+    }
+    return tree;
+  };
   return {
     repository,
     hasTag: tagsOf(tags),
@@ -331,7 +357,7 @@ function define({ repository, tags, megabytes, config, root, content, digests }:
     config,
     content,
     digests,
-    root: () => (built ??= rootTree(typeof root === 'function' ? root() : root)),
+    root: treeOf,
   };
 }
 
@@ -377,6 +403,33 @@ function shellImage(
 
 function osRelease(name: string, id: string, version: string): string {
   return `NAME="${name}"\nID=${id}\nVERSION_ID="${version}"\nPRETTY_NAME="${name} ${version}"\n`;
+}
+
+/** Its tags are versions that answer differently. */
+function helloAppImage(repository: string): Entry {
+  return {
+    repository,
+    tags: { names: ['1.0', '2.0'] },
+    megabytes: 11,
+    config: { entrypoint: ['/hello-app'], env: { PATH: path } },
+    root: {
+      ofTag: (tag) => ({
+        programs: {
+          '/hello-app': async () => (await import('./programs/demo-servers')).helloApp(`${tag}.0`),
+        },
+      }),
+    },
+  };
+}
+
+function serverImage(repository: string, tags: TagRules, program: string, loader: ProgramLoader): Entry {
+  return {
+    repository,
+    tags: { ...tags, variants: ['alpine'] },
+    megabytes: 8,
+    config: { entrypoint: [program], env: { PATH: path } },
+    root: { programs: { [program]: loader } },
+  };
 }
 
 /** The copies that Kubernetes' own tests pull (registry.k8s.io/e2e-test-images). */

@@ -64,6 +64,8 @@ export class NetNamespace {
   /** Names of bridges that programs made inside it; they join nothing. */
   readonly bridges = new Set<string>();
   private readonly acceptors = new Map<string, Acceptor>();
+  /** Who has asked that nobody gets in. */
+  private readonly refusing = new Set<object>();
   private readonly receivers = new Map<string, Receiver>();
   private nextPort = firstEphemeralPort;
 
@@ -115,7 +117,14 @@ export class NetNamespace {
     return this.uplink.connect(this, target);
   }
 
+  /** While somebody wants it so, new connections are refused as if nothing listened. */
+  refuse(who: object, on: boolean): void {
+    if (on) this.refusing.add(who);
+    else this.refusing.delete(who);
+  }
+
   acceptorFor(host: string, port: number): Acceptor | undefined {
+    if (this.refusing.size > 0) return undefined;
     return this.acceptors.get(`${host}:${port}`) ?? this.acceptors.get(`${anyAddress}:${port}`);
   }
 

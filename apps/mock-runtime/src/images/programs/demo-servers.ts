@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Address } from '@tinkernetes/vnet';
+import type { Process } from '../../kernel/process';
+import { serveHttp } from './http-listener';
+
+/** Small web servers that tutorials deploy. */
+
+interface Exchange {
+  process: Process;
+  request: IncomingMessage;
+  client: Address;
+}
+
+type Answer = (exchange: Exchange) => string | { status: number; text: string };
+
+async function serve(process: Process, port: number, answer: Answer): Promise<number> {
+  serveHttp(process, port, (request, response: ServerResponse, client) => {
+    const made = answer({ process, request, client });
+    const { status, text } = typeof made === 'string' ? { status: 200, text: made } : made;
+    response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' });
+    response.end(text);
+  });
+  await process.untilSignal('SIGTERM', 'SIGINT');
+  return 0;
+}
+
+const flag = ({ argv }: Process, name: string): string | undefined => {
+  const at = argv.findIndex((arg) => arg.replace(/^--?/, '').split('=')[0] === name);
+  return at < 0 ? undefined : argv[at]?.includes('=') ? argv[at]?.replace(/^[^=]*=/, '') : argv[at + 1];
+};
+
+/** CPU time that a request of the autoscaling walkthrough costs: about what its loop of square roots takes. */
+const requestCostMs = 10;
+
+/** registry.k8s.io/hpa-example: each request costs CPU time. */
+export const hpaExample = (process: Process): Promise<number> =>
+  serve(process, 80, () => {
+    process.machine.cpu.spend(requestCostMs);
+    return 'OK!';
+  });
+
+/** hashicorp/http-echo `-text=… -listen=:5678`. */
+export const httpEcho = async (process: Process): Promise<number> => {
+  const text = flag(process, 'text') ?? process.env.ECHO_TEXT;
+  if (text === undefined) {
+    await process.complain('Missing -text option!\n');
+    return 127;
+  }
+  const port = Number((flag(process, 'listen') ?? ':5678').split(':').pop());
+  await process.print(`[INFO] server is listening on :${port}\n`);
+  return serve(process, port, ({ request }) => (request.url === '/health' ? '{"status":"ok"}' : `${text}\n`));
+};
+
+/** google-samples/hello-app: which version answers, and from where. */
+export const helloApp =
+  (version: string) =>
+  (process: Process): Promise<number> =>
+    serve(
+      process,
+      Number(process.env.PORT ?? 8080),
+      () => `Hello, world!\nVersion: ${version}\nHostname: ${process.machine.hostname}\n`,
+    );
+
+/** traefik/whoami: the request as it arrived. */
+export const whoami = (process: Process): Promise<number> =>
+  serve(
+    process,
+    Number(flag(process, 'port') ?? process.env.WHOAMI_PORT_NUMBER ?? 80),
+    ({ request, client }) => {
+      const headers = Object.entries(request.headers)
+        .filter(([name]) => name !== 'host')
+        .map(([name, value]) => `${headerName(name)}: ${String(value)}\n`);
+      const name = flag(process, 'name');
+      return [
+        name === undefined ? '' : `Name: ${name}\n`,
+        `Hostname: ${process.machine.hostname}\n`,
+        ...process.net.addresses().map((address) => `IP: ${address}\n`),
+        `RemoteAddr: ${client.host}:${client.port}\n`,
+        `${request.method} ${request.url} HTTP/${request.httpVersion}\nHost: ${request.headers.host ?? ''}\n`,
+        ...headers,
+      ].join('');
+    },
+  );
+
+const headerName = (name: string): string => name.replace(/(?:^|-)\w/g, (letter) => letter.toUpperCase());
