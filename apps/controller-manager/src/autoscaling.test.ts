@@ -178,7 +178,6 @@ it('says that it has no metrics, and leaves the Deployment as it is', async () =
 it.each([
   ['Deployment', 'apps/v1', 'deployments.apps "absent" not found'],
   ['Nothing', 'apps/v1', 'no matches for kind "Nothing" in group "apps"'],
-  ['Deployment', 'a/b/c', 'unexpected GroupVersion string: a/b/c'],
 ])('says that its target is not there: %s of %s', async (kind, apiVersion, message) => {
   const name = `lost-${kind.toLowerCase()}-${apiVersion.length}`;
   await createAutoscaler(name, { scaleTargetRef: { kind, apiVersion, name: 'absent' } });
@@ -252,4 +251,44 @@ it('does not take Pods away for one metric when another is missing', async () =>
   expect(
     (await manager.client.for(Pods).list({ namespace, labelSelector: 'app=partial' })).items,
   ).toHaveLength(2);
+});
+
+it('scales whatever has a scale subresource', async () => {
+  const { client } = manager;
+  const farms: ResourceDescriptor = {
+    group: 'example.com',
+    version: 'v1',
+    resource: 'farms',
+    kind: 'Farm',
+    namespaced: true,
+  };
+  await client.for(CustomResourceDefinitions).create({
+    metadata: { name: 'farms.example.com' },
+    spec: {
+      group: farms.group,
+      scope: 'Namespaced',
+      names: { plural: 'farms', singular: 'farm', kind: 'Farm', listKind: 'FarmList' },
+      versions: [
+        {
+          name: farms.version,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+          subresources: { scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
+        },
+      ],
+    },
+  });
+  const farm = { metadata: { name: 'corn' }, spec: { size: 9 } };
+  await eventually(() => client.for(farms).create(farm, { namespace }));
+  // Another version of the group than the one that there is: the kind decides.
+  await createAutoscaler('corn', {
+    scaleTargetRef: { apiVersion: 'example.com/v1beta1', kind: 'Farm', name: 'corn' },
+  });
+  await eventually(async () =>
+    expect(await client.for(farms).get('corn', { namespace })).toMatchObject({ spec: { size: 5 } }),
+  );
+  await eventuallyShows('corn', ({ status }) =>
+    expect(status).toMatchObject({ currentReplicas: 5, desiredReplicas: 5 }),
+  );
 });

@@ -142,14 +142,16 @@ describe('the metrics API', () => {
     expect(asked() - before).toBeLessThan(3);
   });
 
-  it('is a Local APIService again when one that took its place is deleted', async () => {
+  it('gives way to an APIService that names a Service, and is there again when that is deleted', async () => {
     const services = client.for(APIServices);
-    const { metadata } = await services.get('v1beta1.metrics.k8s.io');
-    await services.delete('v1beta1.metrics.k8s.io');
+    const name = 'v1beta1.metrics.k8s.io';
+    const service = { namespace: 'kube-system', name: 'metrics-server', port: 443 };
+    await services.patch(name, { spec: { service, insecureSkipTLSVerify: true } }, { type: 'merge' });
+    await eventually(() => expect(get('/nodes')).rejects.toMatchObject({ code: 503 }));
+    await services.delete(name);
     await eventually(async () => {
-      const again = await services.get('v1beta1.metrics.k8s.io');
-      expect(again.metadata.uid).not.toBe(metadata.uid);
-      expect(again.spec?.service).toBeUndefined();
+      expect((await services.get(name)).spec?.service).toBeUndefined();
+      expect((await get<{ items: object[] }>('/nodes')).items).toHaveLength(1);
     });
   });
 });

@@ -384,6 +384,7 @@ export const controllers: readonly ControllerDefinition[] = [
     name: 'hostpath-csi-controller',
     watches: ['persistentvolumeclaims', 'persistentvolumes', 'volumeattachments', 'csinodes', 'nodes'],
     writes: ['persistentvolumes', 'persistentvolumeclaims/status', 'volumeattachments'],
+    leaderOnly: true,
     start: startHostPathCsiController,
   },
 ];
