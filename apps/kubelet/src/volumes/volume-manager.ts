@@ -12,6 +12,7 @@ import { ignoreMissing, writeAtomically, type Payload } from './atomic-writer';
 import { checkHostPath } from './check-host-path';
 import type { ClaimVolumes } from './claim-volumes';
 import { NotYet, type CsiVolumes } from './csi/csi-volumes';
+import { MemoryDirectories } from './memory-directories';
 import { volumePayload, type PayloadContext } from './payload';
 import type { TrustBundles } from './trust-bundles';
 import type { PodDirectories } from './pod-directories';
@@ -40,6 +41,7 @@ const attachTimeoutMs = 123_000;
 
 /** Sets up the volumes of Pods below their directories and keeps projected content current. */
 export class VolumeManager {
+  private readonly memory = new MemoryDirectories();
   private readonly written = new Map<string, string>();
   private readonly byPod = new Map<string, MountedVolumes>();
   /** Since when a Pod's volumes are waited for. */
@@ -108,6 +110,7 @@ export class VolumeManager {
     // What is mounted goes first: nothing below the directory may be a volume's data when it is removed.
     await this.deps.csi.unmount(uid);
     this.deps.claims.forget(uid);
+    await this.memory.remove(uid);
     const directory = this.deps.directories.pod(uid);
     for (const key of [...this.written.keys()]) if (key.startsWith(`${directory}/`)) this.written.delete(key);
     await rm(directory, { recursive: true, force: true });
@@ -122,7 +125,8 @@ export class VolumeManager {
     }
     if (volume.emptyDir) {
       const path = this.deps.directories.volume(uidOf(pod), 'kubernetes.io/empty-dir', volume.name);
-      await mkdir(path, { recursive: true });
+      if (volume.emptyDir.medium === 'Memory') await this.memory.make(path, uidOf(pod), volume.name);
+      else await mkdir(path, { recursive: true });
       await chmod(path, 0o777);
       return { path };
     }
