@@ -1,5 +1,6 @@
 import type { Dialer } from '@tinkernetes/vnet';
 import { connect } from 'node:http2';
+import { withDeadline } from './deadline';
 
 export type HealthStatus = 'UNKNOWN' | 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
 const statuses: readonly HealthStatus[] = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
@@ -15,11 +16,15 @@ export interface HealthCheck {
  * grpc.health.v1.Health/Check over a connection of our own, as gRPC libraries dial for themselves.
  * Source: https://github.com/grpc/grpc/blob/master/doc/health-checking.md
  */
-export async function grpcHealth(
+export function grpcHealth(dialer: Dialer, check: HealthCheck): Promise<HealthStatus> {
+  return withDeadline(check.timeoutMs, (signal) => ask(dialer, check, signal));
+}
+
+async function ask(
   dialer: Dialer,
   { host, port, service, timeoutMs }: HealthCheck,
+  signal: AbortSignal,
 ): Promise<HealthStatus> {
-  const signal = AbortSignal.timeout(timeoutMs);
   const socket = await dialer.dial({ host, port, signal, timeoutMs });
   const session = connect(`http://${host}`, { createConnection: () => socket });
   try {

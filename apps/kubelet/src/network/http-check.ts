@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:http';
 import { connect as tlsConnect } from 'node:tls';
 import type { Duplex } from 'node:stream';
+import { withDeadline } from './deadline';
 
 export interface HTTPCheck {
   scheme: 'HTTP' | 'HTTPS';
@@ -26,14 +27,16 @@ export const hostPort = (host: string, port: number): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 
 /** One GET through a node's dialer, certificates not verified: what probes and hooks do. Redirects are not followed. */
-export async function httpGet(dialer: Dialer, check: HTTPCheck): Promise<HTTPAnswer> {
-  const signal = AbortSignal.timeout(check.timeoutMs);
-  const raw = await dialer.dial({ host: check.host, port: check.port, signal, timeoutMs: check.timeoutMs });
-  try {
-    return await exchange(raw, check, signal);
-  } finally {
-    raw.destroy();
-  }
+export function httpGet(dialer: Dialer, check: HTTPCheck): Promise<HTTPAnswer> {
+  const { host, port, timeoutMs } = check;
+  return withDeadline(timeoutMs, async (signal) => {
+    const raw = await dialer.dial({ host, port, signal, timeoutMs });
+    try {
+      return await exchange(raw, check, signal);
+    } finally {
+      raw.destroy();
+    }
+  });
 }
 
 async function exchange(raw: Duplex, check: HTTPCheck, signal: AbortSignal): Promise<HTTPAnswer> {

@@ -3,6 +3,7 @@ import { formatTime, type Clock, type Logger, type Timer } from '@tinkernetes/co
 import { watch, type FSWatcher } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { withDeadline } from '../network/deadline';
 import { ignoreMissing } from '../volumes/atomic-writer';
 import { ManifestError, staticPod, type StaticPodOrigin } from './static-pod';
 
@@ -18,6 +19,8 @@ export interface StaticPodSourceDeps {
   /** Gets the complete set after each look. */
   onPods(source: 'file' | 'http', pods: readonly Pod[]): void;
 }
+
+const fetchTimeoutMs = 10_000;
 
 /**
  * Pods from manifests on the node (--pod-manifest-path) and behind a URL (--manifest-url).
@@ -87,9 +90,12 @@ export class StaticPodSource {
   private async lookAtURL(url: string): Promise<void> {
     const { logger, onPods, httpCheckMs } = this.deps;
     try {
-      const response = await fetch(url, { signal: AbortSignal.timeout(10_000) });
-      if (!response.ok) throw new ManifestError(`${url} answered ${response.status}`);
-      const pods = await this.parse(await response.text(), { source: 'http', location: url });
+      const text = await withDeadline(fetchTimeoutMs, async (signal) => {
+        const response = await fetch(url, { signal });
+        if (!response.ok) throw new ManifestError(`${url} answered ${response.status}`);
+        return response.text();
+      });
+      const pods = await this.parse(text, { source: 'http', location: url });
       if (!this.stopped) onPods('http', pods);
     } catch (error) {
       logger.warn({ err: error, url }, 'static pods could not be fetched');
