@@ -102,7 +102,7 @@ export const flags = {
   storage: {
     type: 'string',
     default: '',
-    help: 'memory, sqlite:FILE, redis://HOST:PORT or etcd (default: etcd with --etcd-servers, else memory)',
+    help: 'memory, sqlite:FILE, redis://HOST:PORT, etcd or etcd:ENDPOINTS (default: etcd with --etcd-servers, else memory)',
   },
   'etcd-servers': {
     type: 'list',
@@ -129,6 +129,14 @@ export const flags = {
     type: 'string',
     default: '',
     help: 'JSON file of what types and fields mean, for kubectl explain (default: openapi-descriptions.json beside the running script)',
+  },
+  'component-health': {
+    type: 'list',
+    default: [
+      'controller-manager=https://127.0.0.1:10257/healthz',
+      'scheduler=https://127.0.0.1:10259/healthz',
+    ],
+    help: 'NAME=URL (or NAME=unix:SOCKET) of what componentstatuses shows',
   },
   'enable-priority-and-fairness': {
     type: 'boolean',
@@ -193,6 +201,7 @@ export interface ApiServerOptions {
   metricsApi: boolean;
   /** Need not exist. */
   openApiDescriptionsFile: string;
+  componentHealth: readonly { name: string; url: string }[];
   priorityAndFairness: boolean;
   maxRequestsInflight: number;
   maxMutatingRequestsInflight: number;
@@ -255,6 +264,7 @@ export function toOptions(f: Flags): ApiServerOptions {
     metricsApi: f['metrics-api'],
     openApiDescriptionsFile:
       f['openapi-descriptions'] || join(dirname(process.argv[1] ?? ''), 'openapi-descriptions.json'),
+    componentHealth: f['component-health'].map(componentHealth),
     priorityAndFairness: f['enable-priority-and-fairness'],
     maxRequestsInflight: f['max-requests-inflight'],
     maxMutatingRequestsInflight: f['max-mutating-requests-inflight'],
@@ -304,20 +314,32 @@ function hostAlias(text: string): HostAlias {
   return { from, to };
 }
 
+function componentHealth(text: string): { name: string; url: string } {
+  const at = text.indexOf('=');
+  const [name, url] = [text.slice(0, at), text.slice(at + 1)];
+  if (at < 1 || !/^(https?:\/\/|unix:\/)/.test(url)) {
+    throw new UsageError(
+      `--component-health=${text}: must be NAME=URL, e.g. scheduler=https://127.0.0.1:10259/healthz`,
+    );
+  }
+  return { name, url };
+}
+
 function storageChoice(f: Flags): StorageChoice {
   const text = f.storage || (f['etcd-servers'].length ? 'etcd' : 'memory');
   if (text === 'memory') return { kind: 'memory' };
   if (text.startsWith('sqlite:') && text.length > 7) return { kind: 'sqlite', file: text.slice(7) };
   if (/^rediss?:\/\//.test(text)) return { kind: 'redis', url: text };
-  if (text === 'etcd') {
-    if (!f['etcd-servers'].length) throw new UsageError('--storage=etcd needs --etcd-servers');
+  if (text === 'etcd' || text.startsWith('etcd:')) {
+    const servers = text === 'etcd' ? f['etcd-servers'] : text.slice('etcd:'.length).split(',');
+    if (!servers.some(Boolean)) throw new UsageError('--storage=etcd needs --etcd-servers');
     const certified = pair(f['etcd-certfile'], f['etcd-keyfile'], '--etcd-certfile and --etcd-keyfile');
     return {
       kind: 'etcd',
-      servers: f['etcd-servers'],
+      servers,
       caFile: f['etcd-cafile'] || undefined,
       ...certified,
     };
   }
-  throw new UsageError(`--storage=${text}: must be memory, sqlite:FILE, redis://HOST:PORT or etcd`);
+  throw new UsageError(`--storage=${text}: must be memory, sqlite:FILE, redis://HOST:PORT, etcd or etcd:ENDPOINTS`);
 }

@@ -55,6 +55,6 @@ async function startHealthServer(
   flags: ControllerManagerOptions['flags'],
   { metrics, signal }: RunContext,
 ): Promise<HealthServer | undefined> {
-  if (flags['secure-port'] === 0) return undefined;
+  if (flags['secure-port'] === 0 && !flags['bind-address'].startsWith('unix:')) return undefined;
   return serveHealth({ bindAddress: flags['bind-address'], port: flags['secure-port'], metrics, signal });
 }

@@ -1,13 +1,12 @@
 import { setMaxListeners } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { createClient, loadKubeconfig, type Client } from '@tinkernetes/client';
-import { serveHealth, type Run, type RunContext } from '@tinkernetes/component-base';
+import { serveHealth, UsageError, type Run, type RunContext } from '@tinkernetes/component-base';
 import { runLeaderElection } from '@tinkernetes/controller';
 import { createSharedInformerFactory } from '@tinkernetes/informers';
-import { loadConfiguration } from './config/load-configuration';
-import { loadPolicy } from './config/policy';
-import { defaultConfiguration, type SchedulerConfiguration } from './config/types';
+import { configurationText, effectiveConfiguration } from './config/effective-configuration';
+import type { SchedulerConfiguration } from './config/types';
 import type { Extender } from './extenders/extender';
 import { createExtenders } from './extenders/http-extender';
 import type { SchedulerOptions } from './options';
@@ -17,17 +16,22 @@ import { flushSteps } from './scheduler/flush-steps';
 
 export const run: Run<SchedulerOptions> = async (options, context) => {
   const { flags } = options;
-  const loaded = options.configFile ? await loadConfiguration(options.configFile) : undefined;
-  const policyFile = flags['policy-config-file'];
-  const configuration =
-    loaded?.scheduler ?? (policyFile ? await loadPolicy(policyFile) : defaultConfiguration);
+  const loaded = await effectiveConfiguration(flags);
+  const configuration = loaded.scheduler;
+  if (flags['write-config-to']) {
+    await writeFile(flags['write-config-to'], await configurationText(loaded));
+    return;
+  }
   const extenders = await createExtenders(configuration.extenders);
-  const config = await loadKubeconfig(options.kubeconfig, { userAgent: 'kube-scheduler' });
-  const client = createClient({ ...config, traces: true }, { clock: context.clock });
+  const kubeconfig = loaded.kubeconfig ?? options.kubeconfig;
+  if (!kubeconfig) throw new UsageError('--kubeconfig is needed: the file that `npm start` wrote will do');
+  const config = await loadKubeconfig(kubeconfig, { userAgent: 'kube-scheduler' });
+  const server = flags.master ?? config.server;
+  const client = createClient({ ...config, server, traces: true }, { clock: context.clock });
   const stopFlushing = flushSteps(client, context);
   const health = await serveEndpoints(options, context);
   try {
-    if (!(loaded?.leaderElect ?? flags['leader-elect'])) {
+    if (!(loaded.leaderElect ?? flags['leader-elect'])) {
       await schedule({ options, configuration, extenders, client, context, signal: context.signal });
       return;
     }
@@ -40,13 +44,13 @@ export const run: Run<SchedulerOptions> = async (options, context) => {
       logger: context.logger,
       signal: context.signal,
       lease: {
-        name: loaded?.leaseName ?? flags['leader-elect-resource-name'],
-        namespace: loaded?.leaseNamespace ?? flags['leader-elect-resource-namespace'],
+        name: loaded.leaseName ?? flags['leader-elect-resource-name'],
+        namespace: loaded.leaseNamespace ?? flags['leader-elect-resource-namespace'],
       },
       identity: `${hostname()}_${context.random.uid()}`,
-      leaseDurationMs: loaded?.leaseDurationMs ?? flags['leader-elect-lease-duration'],
-      renewDeadlineMs: loaded?.renewDeadlineMs ?? flags['leader-elect-renew-deadline'],
-      retryPeriodMs: loaded?.retryPeriodMs ?? flags['leader-elect-retry-period'],
+      leaseDurationMs: loaded.leaseDurationMs ?? flags['leader-elect-lease-duration'],
+      renewDeadlineMs: loaded.renewDeadlineMs ?? flags['leader-elect-renew-deadline'],
+      retryPeriodMs: loaded.retryPeriodMs ?? flags['leader-elect-retry-period'],
       lead: (signal) => schedule({ options, configuration, extenders, client, context, signal }),
     });
   } finally {
@@ -107,7 +111,7 @@ async function schedule({
 
 async function serveEndpoints({ flags }: SchedulerOptions, { metrics, signal, logger }: RunContext) {
   const port = flags['secure-port'];
-  if (port === 0) return undefined;
+  if (port === 0 && !flags['bind-address'].startsWith('unix:')) return undefined;
   const [certFile, keyFile] = [flags['tls-cert-file'], flags['tls-private-key-file']];
   const tls =
     certFile && keyFile

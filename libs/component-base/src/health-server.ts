@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from './metrics';
@@ -6,6 +7,7 @@ import type { Metrics } from './metrics';
 export type HealthCheck = () => void | Promise<void>;
 
 export interface HealthServerOptions {
+  /** An address, or `unix:PATH` for a socket: then the port does not matter. */
   bindAddress: string;
   /** 0: any free one. */
   port: number;
@@ -38,9 +40,11 @@ export async function serveHealth(options: HealthServerOptions): Promise<HealthS
       send(response, 500, `${error instanceof Error ? error.message : String(error)}\n`),
     );
   });
+  const socketPath = /^unix:(.+)$/.exec(bindAddress)?.[1];
+  if (socketPath) await removeStale(socketPath);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, bindAddress, () => {
+    server.listen(socketPath ? { path: socketPath } : { port, host: bindAddress }, () => {
       server.off('error', reject);
       resolve();
     });
@@ -52,8 +56,11 @@ export async function serveHealth(options: HealthServerOptions): Promise<HealthS
   };
   if (signal.aborted) stop();
   else signal.addEventListener('abort', stop, { once: true });
-  return { port: (server.address() as AddressInfo).port, stopped };
+  return { port: socketPath ? 0 : (server.address() as AddressInfo).port, stopped };
 }
+
+/** A server that was killed has left its socket behind. */
+const removeStale = (path: string): Promise<void> => rm(path, { force: true });
 
 async function createServer(
   tls: HealthServerOptions['tls'],

@@ -46,6 +46,12 @@ export async function dispatch(context: EndpointContext, request: ApiRequest): P
     await binding(context, withResource(request, resource));
     return;
   }
+  if (resource.descriptor.group === '' && info.resource === 'componentstatuses') {
+    if (!resource.verbs.has(info.verb)) throw unsupportedVerb();
+    const { componentStatuses } = await import('./component-statuses');
+    await componentStatuses(context, withResource(request, resource));
+    return;
+  }
   const virtual = resource.store ? undefined : context.subresources().get(keyOf(resource, ''));
   if (virtual && resource.verbs.has(info.verb)) {
     await virtual(request);

@@ -70,6 +70,7 @@ const of = <T extends KubeObject>(strategy: Strategy<T>): Strategy => strategy a
 
 /** What is special about the built-in kinds, by `group/resource`. */
 export const strategies: ReadonlyMap<string, Strategy> = new Map([
+  ['/componentstatuses', componentStatusStrategy],
   ['/configmaps', of(configMapStrategy)],
   ['/endpoints', of(endpointsStrategy)],
   ['/events', of(eventStrategy)],

@@ -24,6 +24,8 @@ export interface Site {
   /** Of the scheduler's debug endpoints, on its own loopback. 0: any, which it says when it is ready. */
   schedulerDebugPort: number;
   dns: { bindAddress: string; port: number };
+  /** Components can reach each other's sockets: they are on one machine. */
+  sharesSockets: boolean;
 }
 
 /** Where a scheduler that has a host of its own serves its debug endpoints (the port that old schedulers used). */
@@ -37,6 +39,7 @@ export const localSite: Site = {
   kubeletPort: 0,
   schedulerDebugPort: 0,
   dns: { bindAddress: '127.0.0.1', port: 0 },
+  sharesSockets: true,
 };
 
 export interface SpecContext {
@@ -76,13 +79,24 @@ export function apiserverSpec({ layout, site, options }: SpecContext, port: numb
       '--enable-admission-plugins=NodeRestriction',
       '--metrics-api',
       `--service-cluster-ip-range=${network.serviceCIDR}`,
+      ...(site.sharesSockets
+        ? watchedComponents.map((name) => `--component-health=${name}=unix:${layout.healthSocket(name)}`)
+        : []),
       ...aliasFlags(site),
       `--v=${options.verbosity}`,
     ],
   };
 }
 
-export function controllerManagerSpec({ layout, options }: SpecContext): ComponentSpec {
+/** Those that componentstatuses shows. */
+const watchedComponents = ['controller-manager', 'scheduler'] as const;
+
+/** Health is served at a socket: ports are for the whole machine, and there may be other clusters on it. */
+const healthFlags = ({ layout, site }: SpecContext, name: (typeof watchedComponents)[number]): string[] =>
+  site.sharesSockets ? [`--bind-address=unix:${layout.healthSocket(name)}`] : [];
+
+export function controllerManagerSpec(context: SpecContext): ComponentSpec {
+  const { layout, options } = context;
   return {
     app: 'controller-manager',
     instance: 'controller-manager',
@@ -95,15 +109,19 @@ export function controllerManagerSpec({ layout, options }: SpecContext): Compone
       `--root-ca-file=${layout.pki('ca.crt')}`,
       `--service-account-private-key-file=${layout.pki('sa.key')}`,
       '--use-service-account-credentials',
+      // A sync mostly waits for the disk of the API server: more at once cost nothing.
+      ...['deployment', 'replicaset', 'job'].map((kind) => `--concurrent-${kind}-syncs=20`),
       `--hostpath-csi-state-dir=${layout.volumesDir}`,
       '--leader-elect=false',
       '--secure-port=0',
+      ...healthFlags(context, 'controller-manager'),
       `--v=${options.verbosity}`,
     ],
   };
 }
 
-export function schedulerSpec({ layout, options, site }: SpecContext): ComponentSpec {
+export function schedulerSpec(context: SpecContext): ComponentSpec {
+  const { layout, options, site } = context;
   return {
     app: 'scheduler',
     instance: 'scheduler',
@@ -111,6 +129,7 @@ export function schedulerSpec({ layout, options, site }: SpecContext): Component
       `--kubeconfig=${layout.componentKubeconfig('scheduler')}`,
       '--leader-elect=false',
       '--secure-port=0',
+      ...healthFlags(context, 'scheduler'),
       // `tinkernetes explain` asks there; the port is in what the scheduler says when it is ready.
       `--debug-port=${site.schedulerDebugPort}`,
       `--v=${options.verbosity}`,

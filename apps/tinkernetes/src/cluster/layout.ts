@@ -41,6 +41,7 @@ export class ClusterLayout {
     return join(this.runDir, 'control.sock');
   }
 
+  readonly healthSocket = (component: string): string => join(this.runDir, `${component}-health.sock`);
   readonly criSocket = (node: string): string => join(this.runDir, `${node}-cri.sock`);
   readonly csiSocket = (node: string): string => join(this.runDir, `${node}-csi.sock`);
   /** Volumes of the CSI driver: one disk for all nodes, which volumes move between. */

@@ -103,6 +103,7 @@ const containerSite = (address: string, cidr: string): Site => ({
   kubeletPort: 10250,
   schedulerDebugPort,
   dns: { bindAddress: '0.0.0.0', port: 53 },
+  sharesSockets: false,
 });
 
 interface RoleOptions {
