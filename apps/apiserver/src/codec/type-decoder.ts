@@ -166,6 +166,8 @@ function illegalBase64(text: string): number {
   const significant = text.slice(0, end).replace(/[\r\n]/g, '').length;
   const padding = text.slice(end);
   if (!/^=*$/.test(padding)) return end;
+  // Nothing where padding should be: Go names the beginning of the group that is not whole.
+  if (padding === '' && significant % 4 !== 0) return text.length - (significant % 4);
   const expected = (4 - (significant % 4)) % 4;
   if (expected === 3) return end;
   if (padding.length === expected) return -1;
@@ -283,9 +285,12 @@ interface GoField {
 const nullLists: ReadonlySet<string> = new Set([
   'AllocatedDeviceStatus.conditions',
   'ClusterRole.rules',
+  'ContainerImage.names',
+  'CSINodeDriver.topologyKeys',
   'CSINodeSpec.drivers',
   'CustomResourceDefinitionStatus.conditions',
   'CustomResourceDefinitionStatus.storedVersions',
+  'DeviceClaim.requests',
   'EndpointSlice.endpoints',
   'EndpointSlice.ports',
   'HorizontalPodAutoscalerStatus.currentMetrics',

@@ -104,18 +104,19 @@ function withStoredVersion(
 function definitionErrors(definition: Definition): FieldError[] {
   const { spec, metadata } = definition;
   const errors: FieldError[] = [...approvalErrors(definition)];
-  if (metadata.name !== `${spec.names.plural}.${spec.group}`) {
+  if (metadata.name && metadata.name !== `${spec.names.plural}.${spec.group}`) {
     errors.push(invalid('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group'));
   }
   if (!spec.group) errors.push(required('spec.group'));
   else {
     for (const message of isDns1123Subdomain(spec.group))
       errors.push(invalid('spec.group', spec.group, message));
-    if (!spec.group.includes('.')) {
+    if (isDns1123Subdomain(spec.group).length === 0 && !spec.group.includes('.')) {
       errors.push(invalid('spec.group', spec.group, 'should be a domain with at least one dot'));
     }
   }
-  if (!scopes.includes(spec.scope)) errors.push(notSupported('spec.scope', spec.scope, scopes));
+  if (!spec.scope) errors.push(required('spec.scope'));
+  else if (!scopes.includes(spec.scope)) errors.push(notSupported('spec.scope', spec.scope, scopes));
   errors.push(...nameErrors(definition), ...versionErrors(definition), ...schemaErrors(definition));
   errors.push(...conversionErrors(definition));
   return errors;
@@ -146,9 +147,11 @@ function nameErrors({ spec }: Definition): FieldError[] {
   if (!names.plural) errors.push(required('spec.names.plural'));
   else check('plural', names.plural, false);
   if (names.singular) check('singular', names.singular, false);
+  else errors.push(required('spec.names.singular'));
   if (!names.kind) errors.push(required('spec.names.kind'));
   else check('kind', names.kind, true);
   if (names.listKind) check('listKind', names.listKind, true);
+  else errors.push(required('spec.names.listKind'));
   names.shortNames?.forEach((name, i) => check(`shortNames[${i}]`, name, false));
   names.categories?.forEach((name, i) => check(`categories[${i}]`, name, false));
   if (names.kind && names.kind === names.listKind) {

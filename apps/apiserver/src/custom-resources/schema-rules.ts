@@ -20,6 +20,11 @@ export function schemaErrors({ spec }: CustomResourceDefinition): FieldError[] {
     if (!schema) return [required(`spec.versions[${i}].schema.openAPIV3Schema`)];
     const path = single ? 'spec.validation.openAPIV3Schema' : `spec.versions[${i}].schema.openAPIV3Schema`;
     const root = schema.type === 'object' ? [] : [rootType(schema, path)];
+    if (schema.type && schema.type !== 'object' && version.subresources?.status) {
+      const detail =
+        'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
+      root.push(invalid(`${path}.type`, schema.type, detail));
+    }
     return [...root, ...nodeErrors(schema, path), ...costErrors(schema, path)];
   });
 }
@@ -30,7 +35,13 @@ const rootType = (schema: Schema, path: string): FieldError =>
     : required(`${path}.type`, 'must not be empty at the root');
 
 function nodeErrors(schema: Schema, path: string): FieldError[] {
-  const errors = [...typeErrors(schema, path), ...listErrors(schema, path), ...ruleErrors(schema, path)];
+  const errors = [
+    ...typeErrors(schema, path),
+    ...listErrors(schema, path),
+    ...mapErrors(schema, path),
+    ...embeddedErrors(schema, path),
+    ...ruleErrors(schema, path),
+  ];
   const reason = schema.pattern === undefined ? undefined : patternError(schema.pattern);
   if (reason !== undefined) {
     errors.push(
@@ -78,22 +89,63 @@ function typeErrors(schema: Schema, path: string): FieldError[] {
   return [];
 }
 
+function ofType(
+  schema: Schema,
+  path: string,
+  { type, because }: { type: string; because: string },
+): FieldError[] {
+  const detail = `must be ${type} if ${because}`;
+  if (schema.type === type) return [];
+  return schema.type ? [invalid(`${path}.type`, schema.type, detail)] : [required(`${path}.type`, detail)];
+}
+
+function mapErrors(schema: Schema, path: string): FieldError[] {
+  const type = schema['x-kubernetes-map-type'];
+  if (type === undefined) return [];
+  const errors = ofType(schema, path, { type: 'object', because: 'x-kubernetes-map-type is specified' });
+  return ['atomic', 'granular'].includes(type)
+    ? errors
+    : [...errors, notSupported(`${path}.x-kubernetes-map-type`, type, ['atomic', 'granular'])];
+}
+
+function embeddedErrors(schema: Schema, path: string): FieldError[] {
+  if (!schema['x-kubernetes-embedded-resource']) return [];
+  const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true;
+  const hasProperties = Object.keys(schema.properties ?? {}).length > 0;
+  return [
+    ...(isOpen || hasProperties
+      ? []
+      : [
+          required(
+            `${path}.properties`,
+            'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields',
+          ),
+        ]),
+    ...ofType(schema, path, { type: 'object', because: 'x-kubernetes-embedded-resource is true' }),
+  ];
+}
+
 function listErrors(schema: Schema, path: string): FieldError[] {
   const type = schema['x-kubernetes-list-type'];
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];
   const keysPath = `${path}.x-kubernetes-list-map-keys`;
-  if (type === undefined) return [];
-  if (!listTypes.includes(type)) return [notSupported(`${path}.x-kubernetes-list-type`, type, listTypes)];
-  if (schema.type !== 'array') {
-    return [
-      invalid(`${path}.type`, schema.type ?? '', 'must be array if x-kubernetes-list-type is specified'),
-    ];
+  if (type === undefined) {
+    const detail = 'must be map if x-kubernetes-list-map-keys is non-empty';
+    return keys.length > 0 ? [required(`${path}.x-kubernetes-list-type`, detail)] : [];
   }
+  const errors = ofType(schema, path, { type: 'array', because: 'x-kubernetes-list-type is specified' });
+  if (!listTypes.includes(type)) errors.push(notSupported(`${path}.x-kubernetes-list-type`, type, listTypes));
+  if (errors.length > 0) return errors;
   if (type !== 'map') {
     return keys.length ? [forbidden(keysPath, 'must not be set if x-kubernetes-list-type is not map')] : [];
   }
   if (keys.length === 0) return [required(keysPath, 'must not be empty if x-kubernetes-list-type is map')];
   const items = itemsOf(schema);
+  if (!items) return [required(`${path}.items`, 'must have a schema if x-kubernetes-list-type is map')];
+  if (items.type !== 'object') {
+    const detail = "must be object if parent array's x-kubernetes-list-type is map";
+    return [invalid(`${path}.items.type`, items.type ?? '', detail)];
+  }
   return keys.flatMap((key, i) =>
     items?.properties && Object.hasOwn(items.properties, key)
       ? []

@@ -16,7 +16,7 @@ export function versionErrors({ spec, status }: CustomResourceDefinition): Field
   const storage = spec.versions.filter((v) => v.storage);
   const single = spec.versions.length === 1;
   const [first] = spec.versions;
-  if (single && first) errors.push(...labelErrors('spec.version', first.name));
+  if (single && first?.name) errors.push(...labelErrors('spec.version', first.name));
   const seen = new Set<string>();
   spec.versions.forEach((version, i) => {
     const path = `spec.versions[${i}]`;
@@ -34,7 +34,7 @@ export function versionErrors({ spec, status }: CustomResourceDefinition): Field
     errors.push(
       invalid(
         'spec.versions',
-        spec.versions.map(internalVersion),
+        spec.versions.length > 0 ? spec.versions.map(internalVersion) : null,
         'must have exactly one version marked as storage version',
       ),
     );
@@ -130,6 +130,10 @@ function selectableErrors(
   path: string,
 ): FieldError[] {
   const root = schema?.openAPIV3Schema;
+  if (selectableFields.length > 0 && !root) {
+    const detail = 'may only be set when validations.schema is included';
+    return [invalid(`${path}.selectableFields`, '', detail)];
+  }
   return selectableFields.flatMap(({ jsonPath }, i) => {
     const at = `${path}.selectableFields[${i}].jsonPath`;
     if (!jsonPath) return [required(at)];
@@ -137,6 +141,15 @@ function selectableErrors(
       .split('.')
       .slice(1)
       .reduce<Schema | undefined>((s, key) => s && propertyOf(s, key), root);
-    return target ? [] : [invalid(at, jsonPath, 'is an invalid path: does not refer to a valid field')];
+    if (!target) return [invalid(at, jsonPath, 'is an invalid path: does not refer to a valid field')];
+    return ['string', 'boolean', 'integer'].includes(target.type ?? '')
+      ? []
+      : [
+          invalid(
+            at,
+            jsonPath,
+            'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
+          ),
+        ];
   });
 }

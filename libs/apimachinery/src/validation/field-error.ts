@@ -80,10 +80,10 @@ export const invalid = (field: string, value: unknown, detail?: string): FieldEr
   field,
   message: withDetail(`Invalid value: ${formatBadValue(value)}`, detail),
 });
-export const duplicate = (field: string, value: unknown): FieldError => ({
+export const duplicate = (field: string, value: unknown, detail?: string): FieldError => ({
   reason: 'FieldValueDuplicate',
   field,
-  message: `Duplicate value: ${formatBadValue(value)}`,
+  message: withDetail(`Duplicate value: ${formatBadValue(value)}`, detail),
 });
 export const forbidden = (field: string, detail?: string): FieldError => ({
   reason: 'FieldValueForbidden',

@@ -212,6 +212,8 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
     if (hasStatus && !strategy.keepsStatusOnCreate) object = withoutStatus(object, this.options.codec);
     object = strategy.prepareForCreate?.(object, strategyContext) ?? object;
     if (strategy.hasGeneration ?? hasStatus) object = withGeneration(object, 1);
+    // What is wrong whatever is allocated is said first.
+    if (hooks.begin) this.check(object, strategy.validate?.(object, strategyContext) ?? []);
     const begun = await hooks.begin?.(object, undefined, { dryRun: context.dryRun });
     try {
       if (begun) object = begun.object;

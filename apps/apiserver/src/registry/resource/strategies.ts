@@ -1,12 +1,27 @@
 import { DeviceClasses, ResourceClaims, ResourceClaimTemplates, ResourceSlices } from '@tinkernetes/api';
-import type { DeviceClaim } from '@tinkernetes/api';
-import { child, duplicate, isDns1123Label, required } from '@tinkernetes/apimachinery';
+import type { DeviceClaim, ObjectMeta, ResourceSliceSpec } from '@tinkernetes/api';
+import {
+  child,
+  duplicate,
+  forbidden,
+  invalid,
+  isDns1123Label,
+  isDns1123Subdomain,
+  required,
+  tooLong,
+  validateAnnotations,
+  validateLabels,
+} from '@tinkernetes/apimachinery';
 import { age } from '../../printers/cells';
 import { defineStrategy } from '../define-strategy';
 import { fill, mapList, mapMember } from '../fill';
 import { immutable } from '../immutable';
-import { eachOf, oneOf, requireName, requireValue } from '../rules';
+import { isExtendedResource } from '../pod-spec/resources';
+import { validateNodeSelector } from '../pod-spec/scheduling';
+import { validateCsiDriverName } from '../pod-spec/volumes';
+import { check, eachOf } from '../rules';
 import type { Errors } from '../rules';
+import { qualified, validateDevices, validateOpaque, validateSelectors } from './validate-devices';
 
 /** Requests are for one device unless they say otherwise. */
 const withAmount = <R extends { allocationMode?: string; count?: number }>(request: R): R => {
@@ -23,31 +38,22 @@ const defaultDevices = (devices: DeviceClaim): DeviceClaim =>
     ),
   );
 
-function validateDevices(devices: DeviceClaim | undefined, path: string): Errors {
-  const names = new Set<string>();
-  return eachOf(child(path, 'requests'), devices?.requests, (request, at) => {
-    const isDuplicate = names.has(request.name);
-    names.add(request.name);
-    const errors = requireName(child(at, 'name'), request.name, isDns1123Label);
-    if (isDuplicate) errors.push(duplicate(child(at, 'name'), request.name));
-    if (!request.exactly && !request.firstAvailable?.length) {
-      errors.push(required(at, 'exactly one of `exactly` or `firstAvailable` is required'));
-    }
-    if (request.exactly) {
-      errors.push(
-        ...requireValue(child(at, 'exactly', 'deviceClassName'), request.exactly.deviceClassName),
-        ...oneOf(child(at, 'exactly', 'allocationMode'), request.exactly.allocationMode, [
-          'All',
-          'ExactCount',
-        ]),
-      );
-    }
-    return errors;
-  });
-}
-
+/** Source: resource/validation.ValidateDeviceClass. */
 export const deviceClassStrategy = defineStrategy(DeviceClasses, {
   hasGeneration: true,
+  validate: ({ spec }) => [
+    ...validateSelectors(spec?.selectors, 'spec.selectors'),
+    ...eachOf('spec.config', spec?.config, ({ opaque }, at) => validateOpaque(opaque, child(at, 'opaque'))),
+    ...(spec?.extendedResourceName === undefined || isExtendedResource(spec.extendedResourceName)
+      ? []
+      : [
+          invalid(
+            'spec.extendedResourceName',
+            spec.extendedResourceName,
+            'must be a valid extended resource name',
+          ),
+        ]),
+  ],
   tableCells: (object, now) => [object.metadata.name, age(object, now)],
 });
 
@@ -67,6 +73,21 @@ export const resourceClaimStrategy = defineStrategy(ResourceClaims, {
   },
 });
 
+const settable = new Set(['labels', 'annotations']);
+
+/** Claims get labels and annotations from their template, and nothing else. */
+function validateTemplateMeta(meta: Partial<ObjectMeta> | undefined): Errors {
+  const path = 'spec.metadata';
+  return [
+    ...validateLabels(meta?.labels, child(path, 'labels')),
+    ...validateAnnotations(meta?.annotations, child(path, 'annotations')),
+    ...Object.keys(meta ?? {})
+      .filter((field) => !settable.has(field))
+      // Upstream makes the field's name out of the Go one.
+      .map((field) => forbidden(child(path, field === 'uid' ? 'uID' : field), 'cannot be set')),
+  ];
+}
+
 export const resourceClaimTemplateStrategy = defineStrategy(ResourceClaimTemplates, {
   default: (template) =>
     mapMember(template, 'spec', (spec) =>
@@ -75,16 +96,73 @@ export const resourceClaimTemplateStrategy = defineStrategy(ResourceClaimTemplat
         { metadata: {} as never },
       ),
     ),
-  validate: (template) => validateDevices(template.spec?.spec?.devices, 'spec.spec.devices'),
+  validate: (template) => [
+    ...validateTemplateMeta(template.spec?.metadata),
+    ...validateDevices(template.spec?.spec?.devices, 'spec.spec.devices'),
+  ],
   validateUpdate: (template, old) => immutable('spec', template.spec, old.spec),
   tableCells: (object, now) => [object.metadata.name, age(object, now)],
 });
 
+const longestPool = 253;
+
+function validatePool(pool: ResourceSliceSpec['pool'] | undefined): Errors {
+  const { name = '', generation = 0, resourceSliceCount: count = 0 } = pool ?? {};
+  const at = 'spec.pool.name';
+  return [
+    ...(name === ''
+      ? [required(at)]
+      : [
+          ...(name.length > longestPool ? [tooLong(at, longestPool)] : []),
+          ...name.split('/').flatMap((part) => check(at, part, isDns1123Subdomain)),
+        ]),
+    ...(count > 0 ? [] : [invalid('spec.pool.resourceSliceCount', count, 'must be greater than zero')]),
+    ...(generation < 0
+      ? [invalid('spec.pool.generation', generation, 'must be greater than or equal to zero')]
+      : []),
+  ];
+}
+
+/** A slice is for one node, for some, for all, or each device says for which. */
+function validateNodes(spec: ResourceSliceSpec | undefined): Errors {
+  const name = spec?.nodeName;
+  const given = [
+    name ? '`nodeName`' : undefined,
+    spec?.nodeSelector ? '`nodeSelector`' : undefined,
+    spec?.allNodes ? '`allNodes`' : undefined,
+    spec?.perDeviceNodeSelection ? '`perDeviceNodeSelection`' : undefined,
+  ].filter((field) => field !== undefined);
+  const detail =
+    'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required';
+  return [
+    ...(name === ''
+      ? [invalid('spec.nodeName', name, 'must be either unset or set to a non-empty string')]
+      : []),
+    ...(name ? check('spec.nodeName', name, isDns1123Subdomain) : []),
+    ...(spec?.nodeSelector
+      ? validateNodeSelector(spec.nodeSelector.nodeSelectorTerms, 'spec.nodeSelector')
+      : []),
+    ...(given.length === 0 ? [required('spec', detail)] : []),
+    ...(given.length > 1
+      ? [invalid('spec', `{${given.join(', ')}}`, `${detail}, but multiple fields are set`)]
+      : []),
+  ];
+}
+
 export const resourceSliceStrategy = defineStrategy(ResourceSlices, {
   hasGeneration: true,
   validate: ({ spec }) => [
-    ...requireValue('spec.driver', spec?.driver),
-    ...requireValue('spec.pool.name', spec?.pool?.name),
+    ...validateCsiDriverName(spec?.driver, 'spec.driver'),
+    ...validatePool(spec?.pool),
+    ...validateNodes(spec),
+    ...eachOf('spec.devices', spec?.devices, (device, at, i) => [
+      ...check(child(at, 'name'), device.name ?? '', isDns1123Label),
+      ...((spec?.devices?.findIndex(({ name }) => name === device.name) ?? i) < i
+        ? [duplicate(at, device.name)]
+        : []),
+      ...Object.keys(device.attributes ?? {}).flatMap((name) => qualified(name, child(at, 'attributes'))),
+      ...Object.keys(device.capacity ?? {}).flatMap((name) => qualified(name, child(at, 'capacity'))),
+    ]),
   ],
   validateUpdate: ({ spec }, old) => [
     ...immutable('spec.nodeName', spec?.nodeName, old.spec?.nodeName),

@@ -1,9 +1,19 @@
 import { CSINodes, CSIStorageCapacities, VolumeAttachments, VolumeAttributesClasses } from '@tinkernetes/api';
-import { child, duplicate, forbidden, required, semanticEqual } from '@tinkernetes/apimachinery';
+import {
+  child,
+  duplicate,
+  forbidden,
+  isDns1123Subdomain,
+  isQualifiedName,
+  required,
+  semanticEqual,
+} from '@tinkernetes/apimachinery';
 import { age } from '../../printers/cells';
 import { defineStrategy } from '../define-strategy';
 import { immutable } from '../immutable';
-import { eachOf, requireValue } from '../rules';
+import { validateLabelSelector } from '../pod-spec/label-selectors';
+import { validateCsiDriverName } from '../pod-spec/volumes';
+import { check, eachOf, notNegative, requireName, requireValue } from '../rules';
 
 /** Source: k8s.io/kubernetes/pkg/registry/storage/csinode. */
 export const csiNodeStrategy = defineStrategy(CSINodes, {
@@ -13,8 +23,14 @@ export const csiNodeStrategy = defineStrategy(CSINodes, {
       const isDuplicate = names.has(driver.name);
       names.add(driver.name);
       return [
-        ...requireValue(child(at, 'name'), driver.name),
+        ...validateCsiDriverName(driver.name, child(at, 'name')),
         ...requireValue(child(at, 'nodeID'), driver.nodeID),
+        ...notNegative(child(at, 'allocatable', 'count'), driver.allocatable?.count),
+        ...(driver.topologyKeys ?? []).flatMap((key, i, keys) => [
+          ...(key ? [] : [required(at)]),
+          ...(keys.indexOf(key) < i ? [duplicate(at, key)] : []),
+          ...check(at, key, isQualifiedName),
+        ]),
         ...(isDuplicate ? [duplicate(child(at, 'name'), driver.name)] : []),
       ];
     });
@@ -24,7 +40,10 @@ export const csiNodeStrategy = defineStrategy(CSINodes, {
 
 /** Source: k8s.io/kubernetes/pkg/registry/storage/csistoragecapacity. */
 export const csiStorageCapacityStrategy = defineStrategy(CSIStorageCapacities, {
-  validate: (object) => requireValue('storageClassName', object.storageClassName),
+  validate: (object) => [
+    ...validateLabelSelector(object.nodeTopology, 'nodeTopology'),
+    ...check('storageClassName', object.storageClassName ?? '', isDns1123Subdomain),
+  ],
   validateUpdate: (object, old) => [
     ...immutable('nodeTopology', object.nodeTopology, old.nodeTopology),
     ...immutable('storageClassName', object.storageClassName, old.storageClassName),
@@ -37,13 +56,16 @@ export const volumeAttachmentStrategy = defineStrategy(VolumeAttachments, {
   prepareForCreate: (object) => ({ ...object, status: { attached: false } }),
   validate: ({ spec }) => {
     const source = spec?.source;
-    const hasSource = !!source?.persistentVolumeName || !!source?.inlineVolumeSpec;
+    const name = source?.persistentVolumeName;
+    const detail = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
+    const namePath = 'spec.source.persistentVolumeName';
     return [
-      ...requireValue('spec.attacher', spec?.attacher),
-      ...(hasSource
-        ? []
-        : [required('spec.source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName')]),
-      ...requireValue('spec.nodeName', spec?.nodeName),
+      ...validateCsiDriverName(spec?.attacher, 'spec.attacher'),
+      ...(name === undefined && !source?.inlineVolumeSpec ? [required('spec.source', detail)] : []),
+      ...(name !== undefined && source?.inlineVolumeSpec ? [forbidden('spec.source', detail)] : []),
+      ...(name === '' ? [required(namePath, 'must specify non empty persistentVolumeName')] : []),
+      ...(name === undefined || source?.inlineVolumeSpec ? [] : check(namePath, name, isDns1123Subdomain)),
+      ...check('spec.nodeName', spec?.nodeName ?? '', isDns1123Subdomain),
     ];
   },
   validateUpdate: (object, old) => immutable('spec', object.spec, old.spec),
@@ -60,7 +82,7 @@ export const volumeAttachmentStrategy = defineStrategy(VolumeAttachments, {
 /** Source: k8s.io/kubernetes/pkg/registry/storage/volumeattributesclass. */
 export const volumeAttributesClassStrategy = defineStrategy(VolumeAttributesClasses, {
   validate: (object) => [
-    ...requireValue('driverName', object.driverName),
+    ...requireName('driverName', object.driverName?.toLowerCase(), isQualifiedName),
     ...(Object.keys(object.parameters ?? {}).length > 0
       ? []
       : [required('parameters', 'must contain at least one key/value pair')]),

@@ -1,11 +1,20 @@
 import { APIServices } from '@tinkernetes/api';
 import type { APIService } from '@tinkernetes/api';
-import { invalid, isConditionTrue, isPathSegmentName, required } from '@tinkernetes/apimachinery';
+import {
+  invalid,
+  isConditionTrue,
+  isDns1035Label,
+  isDns1123Subdomain,
+  isPathSegmentName,
+  isPortNumber,
+  required,
+} from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import { localVerdict, withVerdict } from '../../../aggregation/verdict';
 import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
+import { check } from '../../rules';
 import type { Errors } from '../../rules';
 
 const maxGroupPriority = 20_000;
@@ -14,11 +23,16 @@ const maxVersionPriority = 1000;
 function validate({ metadata, spec }: APIService): Errors {
   const errors: Errors = [];
   const expected = `${spec?.version ?? ''}.${spec?.group ?? ''}`;
-  if (metadata.name !== expected) {
-    const detail = 'must be `spec.version+"."+spec.group`';
+  if (metadata.name && metadata.name !== expected) {
+    const detail = `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(expected)}`;
     errors.push(invalid('metadata.name', metadata.name, detail));
   }
-  if (!spec?.version) errors.push(required('spec.version'));
+  if (spec?.group) errors.push(...check('spec.group', spec.group, isDns1123Subdomain));
+  else if (spec?.version !== 'v1') {
+    const detail = 'only v1 may have an empty group and it better be legacy kube';
+    errors.push(required('spec.group', detail));
+  }
+  errors.push(...check('spec.version', spec?.version ?? '', isDns1035Label));
   const [group = 0, version = 0] = [spec?.groupPriorityMinimum, spec?.versionPriority];
   if (group <= 0 || group > maxGroupPriority) {
     errors.push(invalid('spec.groupPriorityMinimum', group, 'must be positive and less than 20000'));
@@ -27,9 +41,20 @@ function validate({ metadata, spec }: APIService): Errors {
     errors.push(invalid('spec.versionPriority', version, 'must be positive and less than 1000'));
   }
   const service = spec?.service;
-  if (!service) return errors;
+  if (!service) {
+    if (spec?.insecureSkipTLSVerify) {
+      const detail = 'local APIServices may not have insecureSkipTLSVerify';
+      errors.push(invalid('spec.insecureSkipTLSVerify', true, detail));
+    }
+    return errors;
+  }
   if (!service.namespace) errors.push(required('spec.service.namespace'));
   if (!service.name) errors.push(required('spec.service.name'));
+  errors.push(
+    ...isPortNumber(service.port ?? 443).map((text) =>
+      invalid('spec.service.port', service.port, `port is not valid: ${text}`),
+    ),
+  );
   if (spec?.insecureSkipTLSVerify && spec.caBundle) {
     errors.push(invalid('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present'));
   }

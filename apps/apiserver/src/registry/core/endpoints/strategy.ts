@@ -1,6 +1,13 @@
 import { EndpointsResource } from '@tinkernetes/api';
 import type { EndpointAddress, EndpointSubset } from '@tinkernetes/api';
-import { child, isDns1123Label, isQualifiedName, isValidIp, required } from '@tinkernetes/apimachinery';
+import {
+  child,
+  isDns1123Label,
+  isDns1123Subdomain,
+  isQualifiedName,
+  isValidIp,
+  required,
+} from '@tinkernetes/apimachinery';
 import { endpointsCells } from '../../../printers/services';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapList, mapMember } from '../../fill';
@@ -15,6 +22,9 @@ function validateAddress(address: EndpointAddress, path: string): Errors {
     ...check(at, address.ip, isValidIp),
     ...nonSpecialIp(at, address.ip),
     ...(address.hostname ? check(child(path, 'hostname'), address.hostname, isDns1123Label) : []),
+    ...(address.nodeName === undefined
+      ? []
+      : check(child(path, 'nodeName'), address.nodeName, isDns1123Subdomain)),
   ];
 }
 
@@ -36,7 +46,9 @@ function validateSubset(subset: EndpointSubset, path: string): Errors {
           : []),
       ...portNumber(child(at, 'port'), port.port),
       ...requireOneOf(child(at, 'protocol'), port.protocol, protocols),
-      ...(port.appProtocol ? check(child(at, 'appProtocol'), port.appProtocol, isQualifiedName) : []),
+      ...(port.appProtocol !== undefined
+        ? check(child(at, 'appProtocol'), port.appProtocol, isQualifiedName)
+        : []),
     ]),
   ];
 }

@@ -1,7 +1,8 @@
 import { Namespaces } from '@tinkernetes/api';
 import type { Namespace } from '@tinkernetes/api';
 import { check, eachOf } from '../../rules';
-import { forbidden, isDns1123Label, isQualifiedName } from '@tinkernetes/apimachinery';
+import type { Errors } from '../../rules';
+import { forbidden, invalid, isDns1123Label, isQualifiedName } from '@tinkernetes/apimachinery';
 import { namespaceCells } from '../../../printers/nodes';
 import { defineStrategy } from '../../define-strategy';
 
@@ -20,6 +21,17 @@ function withFinalizer(namespace: Namespace): Namespace {
   return { ...namespace, spec: { ...namespace.spec, finalizers: [...finalizers, 'kubernetes'] } };
 }
 
+const standardFinalizers = new Set(['kubernetes', 'foregroundDeletion', 'orphan']);
+
+/** Source: core/validation.validateFinalizerName. */
+function validateFinalizer(name: string): Errors {
+  const path = 'spec.finalizers';
+  const errors = check(path, name, isQualifiedName);
+  return name.includes('/') || standardFinalizers.has(name)
+    ? errors
+    : [...errors, invalid(path, name, 'name is neither a standard finalizer name nor is it fully qualified')];
+}
+
 /** Source: k8s.io/kubernetes/pkg/registry/core/namespace. */
 export const namespaceStrategy = defineStrategy(Namespaces, {
   nameCheck: isDns1123Label,
@@ -34,9 +46,7 @@ export const namespaceStrategy = defineStrategy(Namespaces, {
     spec: { ...namespace.spec, finalizers: old.spec?.finalizers },
   }),
   validate: (namespace) =>
-    eachOf('spec.finalizers', namespace.spec?.finalizers, (name) =>
-      check('spec.finalizers', name, isQualifiedName),
-    ),
+    eachOf('spec.finalizers', namespace.spec?.finalizers, (name) => validateFinalizer(name)),
   validateStatusUpdate: (namespace) => {
     const phase = namespace.status?.phase;
     const path = 'status.Phase';

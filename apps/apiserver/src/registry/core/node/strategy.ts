@@ -3,6 +3,7 @@ import type { Node } from '@tinkernetes/api';
 import {
   child,
   duplicate,
+  familyOf,
   forbidden,
   invalid,
   isLabelValue,
@@ -33,12 +34,16 @@ function validateTaints(node: Node): Errors {
     const key = `${taint.key}:${taint.effect}`;
     if (seen.has(key)) {
       errors.push(
-        duplicate(at, {
-          Key: taint.key,
-          Value: taint.value ?? '',
-          Effect: taint.effect,
-          TimeAdded: taint.timeAdded ?? null,
-        }),
+        duplicate(
+          at,
+          {
+            Key: taint.key,
+            Value: taint.value ?? '',
+            Effect: taint.effect,
+            TimeAdded: taint.timeAdded ?? null,
+          },
+          'taints must be unique by key and effect pair',
+        ),
       );
     }
     seen.add(key);
@@ -62,7 +67,8 @@ function validate(node: Node): Errors {
   const cidrs = node.spec?.podCIDRs ?? [];
   const errors = [...validateTaints(node), ...validateCapacity(node)];
   errors.push(...eachOf('spec.podCIDRs', cidrs, (cidr, at) => check(at, cidr, isValidCidr)));
-  if (cidrs.length > 2) {
+  const families = cidrs.map((cidr) => familyOf(cidr.split('/')[0] ?? ''));
+  if (families.some((family, i) => family && families.indexOf(family) < i)) {
     errors.push(invalid('spec.podCIDRs', cidrs, 'may specify no more than one CIDR for each IP family'));
   }
   return errors;
@@ -86,10 +92,17 @@ function validateUpdate(node: Node, old: Node): Errors {
 function syncCidrs(node: Node): Node {
   const spec = node.spec;
   if (!spec) return node;
-  if (spec.podCIDR && !spec.podCIDRs?.length) return { ...node, spec: { ...spec, podCIDRs: [spec.podCIDR] } };
+  if (spec.podCIDR && spec.podCIDRs?.[0] !== spec.podCIDR)
+    return { ...node, spec: { ...spec, podCIDRs: [spec.podCIDR] } };
   if (!spec.podCIDR && spec.podCIDRs?.length)
     return { ...node, spec: { ...spec, podCIDR: spec.podCIDRs[0] } };
   return node;
+}
+
+/** Kubelets no longer take their configuration from here. */
+function withoutDynamicConfig(node: Node): Node {
+  const withoutSource = mapMember(node, 'spec', ({ configSource: _, ...spec }) => spec);
+  return mapMember(withoutSource, 'status', ({ config: _, ...status }) => status);
 }
 
 /** Source: k8s.io/kubernetes/pkg/registry/core/node. */
@@ -101,8 +114,11 @@ export const nodeStrategy = defineStrategy(Nodes, {
       const status = mapMember(mapMember(given, 'capacity', roundUpToMilli), 'allocatable', roundUpToMilli);
       return status.capacity ? fill(status, { allocatable: status.capacity }) : status;
     }),
+  prepareForCreate: withoutDynamicConfig,
   validate,
   validateUpdate,
+  warnings: ({ spec }) =>
+    spec?.externalID ? ['spec.externalID: this field is deprecated, and is unused by Kubernetes'] : [],
   validateStatusUpdate: validateCapacity,
   selectableFieldNames: ['spec.unschedulable'],
   selectableFields: ({ spec }) => ({ 'spec.unschedulable': String(spec?.unschedulable ?? false) }),

@@ -19,7 +19,8 @@ function defaultSpec(given: ServiceSpec): ServiceSpec {
       return fill(isUnset ? { ...port, targetPort: port.port } : port, { protocol: 'TCP' });
     }),
   );
-  if (isExternal(spec.type)) spec = fill(spec, { externalTrafficPolicy: 'Cluster' });
+  if (isExternal(spec.type) || (spec.type === 'ClusterIP' && spec.externalIPs?.length))
+    spec = { ...spec, externalTrafficPolicy: spec.externalTrafficPolicy || 'Cluster' };
   if (spec.type !== 'ExternalName') spec = fill(spec, { internalTrafficPolicy: 'Cluster' });
   return spec.type === 'LoadBalancer' ? fill(spec, { allocateLoadBalancerNodePorts: true }) : spec;
 }

@@ -18,6 +18,14 @@ export const serviceStrategy = defineStrategy(Services, {
   }),
   prepareForUpdate: prepareServiceUpdate,
   validate: validateService,
+  warnings: ({ spec }) => [
+    ...(spec?.externalIPs?.length
+      ? ['spec.externalIPs is deprecated and may no longer be implemented in some clusters']
+      : []),
+    ...(spec?.trafficDistribution === 'PreferClose'
+      ? ['spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"']
+      : []),
+  ],
   validateUpdate: validateServiceUpdate,
   returnDeletedObject: true,
   selectableFieldNames: ['spec.clusterIP', 'spec.type'],

@@ -148,7 +148,9 @@ function validatePort(port: ServicePort, { at, isNameRequired, names }: PortCont
     ...portNumber(child(at, 'port'), port.port),
     ...requireOneOf(child(at, 'protocol'), port.protocol, protocols),
     ...portNumberOrName(child(at, 'targetPort'), port.targetPort),
-    ...(port.appProtocol ? check(child(at, 'appProtocol'), port.appProtocol, isQualifiedName) : []),
+    ...(port.appProtocol !== undefined
+      ? check(child(at, 'appProtocol'), port.appProtocol, isQualifiedName)
+      : []),
   ];
 }
 
@@ -174,8 +176,7 @@ function validateClusterIps(spec: ServiceSpec): Errors {
   const list = spec.clusterIPs ?? [];
   const errors: Errors = [];
   if (list.length > 0) {
-    if (!spec.clusterIP)
-      errors.push(required('spec.clusterIP', 'must match `clusterIPs[0]` when `clusterIPs` is specified'));
+    if (!spec.clusterIP) errors.push(invalid(path, list, 'must be empty when `clusterIP` is not specified'));
     else if (list[0] !== spec.clusterIP) {
       errors.push(invalid(path, list, 'first value must match `clusterIP`'));
     }
@@ -190,11 +191,14 @@ function validateClusterIps(spec: ServiceSpec): Errors {
     ...list.flatMap((address, i) =>
       address === 'None' || address === '' ? [] : check(index(path, i), address, isValidIp),
     ),
-    ...eachOf('spec.ipFamilies', spec.ipFamilies, (family, at) => oneOf(at, family, ['IPv4', 'IPv6'])),
+    ...eachOf('spec.ipFamilies', spec.ipFamilies, (family, at, i) => [
+      ...oneOf(at, family, ['IPv4', 'IPv6']),
+      ...((spec.ipFamilies?.indexOf(family) ?? i) < i ? [duplicate(at, family)] : []),
+    ]),
     ...oneOf('spec.ipFamilyPolicy', spec.ipFamilyPolicy, [
-      'SingleStack',
       'PreferDualStack',
       'RequireDualStack',
+      'SingleStack',
     ]),
   );
   return errors;
@@ -219,7 +223,7 @@ function validateLoadBalancer(spec: ServiceSpec): Errors {
   if (!isBalancer && spec.allocateLoadBalancerNodePorts !== undefined) {
     errors.push(forbidden('spec.allocateLoadBalancerNodePorts', onlyFor('LoadBalancer')));
   }
-  if (spec.loadBalancerClass) {
+  if (spec.loadBalancerClass !== undefined) {
     if (!isBalancer) errors.push(forbidden('spec.loadBalancerClass', onlyFor('LoadBalancer')));
     else errors.push(...check('spec.loadBalancerClass', spec.loadBalancerClass, isQualifiedName));
   }
@@ -246,9 +250,16 @@ function validatePolicies(spec: ServiceSpec): Errors {
       errors.push(invalid('spec.healthCheckNodePort', spec.healthCheckNodePort, detail));
     }
   }
-  if (spec.type !== 'ExternalName') {
-    errors.push(...oneOf('spec.internalTrafficPolicy', spec.internalTrafficPolicy, ['Cluster', 'Local']));
-  }
+  if (spec.healthCheckNodePort !== undefined)
+    errors.push(...portNumber('spec.healthCheckNodePort', spec.healthCheckNodePort));
+  errors.push(
+    ...oneOf('spec.internalTrafficPolicy', spec.internalTrafficPolicy, ['Cluster', 'Local']),
+    ...oneOf('spec.trafficDistribution', spec.trafficDistribution, [
+      'PreferClose',
+      'PreferSameZone',
+      'PreferSameNode',
+    ]),
+  );
   return errors;
 }
 

@@ -3,8 +3,9 @@ import type { HTTPIngressPath, Ingress, IngressBackend, IngressSpec } from '@tin
 import {
   child,
   invalid,
-  isDns1035Label,
+  isDns1123Label,
   isDns1123Subdomain,
+  isPathSegmentName,
   isPortName,
   isValidIp,
   isWildcardDns1123Subdomain,
@@ -13,7 +14,7 @@ import {
 import { age } from '../../../printers/cells';
 import { ingressHosts, ingressPoints } from '../../../printers/networking';
 import { defineStrategy } from '../../define-strategy';
-import { check, eachOf, portNumber } from '../../rules';
+import { check, eachOf, portNumber, requireName } from '../../rules';
 import type { Errors } from '../../rules';
 
 function validateBackend(backend: IngressBackend | undefined, path: string): Errors {
@@ -21,15 +22,18 @@ function validateBackend(backend: IngressBackend | undefined, path: string): Err
   if (service && resource) return [invalid(path, '', 'cannot set both resource and service backends')];
   if (resource) {
     return [
-      ...(resource.kind ? [] : [required(child(path, 'resource', 'kind'))]),
-      ...(resource.name ? [] : [required(child(path, 'resource', 'name'))]),
+      ...((resource.apiGroup ?? undefined) === undefined
+        ? []
+        : check(child(path, 'resource', 'apiGroup'), resource.apiGroup ?? '', isDns1123Subdomain)),
+      ...requireName(child(path, 'resource', 'kind'), resource.kind, isPathSegmentName),
+      ...requireName(child(path, 'resource', 'name'), resource.name, isPathSegmentName),
     ];
   }
   if (!service) return [invalid(path, '', 'resource or service backend is required')];
   const errors: Errors = [];
   const at = child(path, 'service');
   if (!service.name) errors.push(required(child(at, 'name')));
-  else errors.push(...check(child(at, 'name'), service.name, isDns1035Label));
+  else errors.push(...check(child(at, 'name'), service.name, isDns1123Label));
   const { name, number } = service.port ?? {};
   if (name && number) return [...errors, invalid(path, '', 'cannot set both port name & port number')];
   if (name) return [...errors, ...check(child(at, 'port', 'name'), name, isPortName)];
@@ -45,7 +49,8 @@ function validatePath(entry: HTTPIngressPath, path: string): Errors {
   const errors: Errors = [];
   const at = child(path, 'path');
   const value = entry.path ?? '';
-  if (!entry.pathType) return [required(child(path, 'pathType'), 'pathType must be specified')];
+  if (entry.pathType === undefined || entry.pathType === null)
+    return [required(child(path, 'pathType'), 'pathType must be specified')];
   if (entry.pathType === 'Exact' || entry.pathType === 'Prefix') {
     if (!value.startsWith('/')) errors.push(invalid(at, value, 'must be an absolute path'));
     if (value !== '') {
@@ -90,12 +95,15 @@ function validate({ spec }: Ingress): Errors {
         : [...host, required(paths)];
     }),
     ...(defaultBackend ? validateBackend(defaultBackend, 'spec.defaultBackend') : []),
-    ...eachOf('spec.tls', tls, (entry, at) =>
-      eachOf(child(at, 'hosts'), entry.hosts, (host, hostPath) =>
+    ...eachOf('spec.tls', tls, (entry, at) => [
+      ...eachOf(child(at, 'hosts'), entry.hosts, (host, hostPath) =>
         check(hostPath, host, host.includes('*') ? isWildcardDns1123Subdomain : isDns1123Subdomain),
       ),
-    ),
-    ...(ingressClassName ? check('spec.ingressClassName', ingressClassName, isDns1123Subdomain) : []),
+      ...(entry.secretName ? check(child(at, 'secretName'), entry.secretName, isDns1123Subdomain) : []),
+    ]),
+    ...(ingressClassName !== undefined
+      ? check('spec.ingressClassName', ingressClassName, isDns1123Subdomain)
+      : []),
   ];
 }
 

@@ -1,17 +1,25 @@
 import { IPAddresses } from '@tinkernetes/api';
 import type { IPAddress } from '@tinkernetes/api';
-import { canonicalIp, isValidIp, required } from '@tinkernetes/apimachinery';
+import {
+  canonicalIp,
+  isDns1123Subdomain,
+  isPathSegmentName,
+  isValidIp,
+  required,
+} from '@tinkernetes/apimachinery';
 import { defineStrategy } from '../../define-strategy';
 import { immutable } from '../../immutable';
-import { requireValue } from '../../rules';
+import { check, requireName } from '../../rules';
 import type { Errors } from '../../rules';
 
 function validate({ spec }: IPAddress): Errors {
   const parent = spec?.parentRef;
   if (!parent) return [required('spec.parentRef')];
   return [
-    ...requireValue('spec.parentRef.resource', parent.resource),
-    ...requireValue('spec.parentRef.name', parent.name),
+    ...(parent.group ? check('spec.parentRef.group', parent.group, isDns1123Subdomain) : []),
+    ...requireName('spec.parentRef.resource', parent.resource, isPathSegmentName),
+    ...(parent.namespace ? check('spec.parentRef.namespace', parent.namespace, isPathSegmentName) : []),
+    ...requireName('spec.parentRef.name', parent.name, isPathSegmentName),
   ];
 }
 
@@ -26,7 +34,8 @@ function parentText({ spec }: IPAddress): string {
 /** Source: k8s.io/kubernetes/pkg/registry/networking/ipaddress. */
 export const ipAddressStrategy = defineStrategy(IPAddresses, {
   nameCheck: (name) => {
-    if (isValidIp(name).length > 0) return ['must be a valid IP address in canonical form'];
+    const problems = isValidIp(name);
+    if (problems.length > 0) return problems;
     return canonicalIp(name) === name ? [] : ['must be a valid IP address in canonical form'];
   },
   validate,

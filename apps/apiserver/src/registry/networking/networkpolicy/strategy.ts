@@ -20,8 +20,7 @@ import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapList, mapMember } from '../../fill';
 import { validateLabelSelector } from '../../pod-spec/label-selectors';
-import { protocols } from '../../pod-spec/ports';
-import { check, eachOf, oneOf, portNumberOrName } from '../../rules';
+import { check, eachOf, oneOf, portNumber, portNumberOrName } from '../../rules';
 import type { Errors } from '../../rules';
 
 const defaultPorts = <R extends { ports?: NetworkPolicyPort[] }>(rule: R): R =>
@@ -43,7 +42,7 @@ function defaultSpec(given: NetworkPolicySpec): NetworkPolicySpec {
 }
 
 function validatePort(port: NetworkPolicyPort, path: string): Errors {
-  const errors = oneOf(child(path, 'protocol'), port.protocol, protocols);
+  const errors = oneOf(child(path, 'protocol'), port.protocol, ['TCP', 'UDP', 'SCTP']);
   const at = child(path, 'endPort');
   if (port.port !== undefined) errors.push(...portNumberOrName(child(path, 'port'), port.port));
   if (port.endPort === undefined) return errors;
@@ -54,9 +53,9 @@ function validatePort(port: NetworkPolicyPort, path: string): Errors {
     return [...errors, invalid(at, port.endPort, 'may not be specified when `port` is non-numeric')];
   }
   // Upstream reports the port here, not the end of the range.
-  return port.endPort < port.port
-    ? [...errors, invalid(at, port.port, 'must be greater than or equal to `port`')]
-    : errors;
+  if (port.endPort < port.port)
+    errors.push(invalid(at, port.port, 'must be greater than or equal to `port`'));
+  return [...errors, ...portNumber(at, port.endPort)];
 }
 
 function validateBlock(block: IPBlock, path: string): Errors {

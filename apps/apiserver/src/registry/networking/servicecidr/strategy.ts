@@ -1,6 +1,6 @@
 import { ServiceCIDRs } from '@tinkernetes/api';
 import type { ServiceCIDR } from '@tinkernetes/api';
-import { isValidCidr, required, tooMany } from '@tinkernetes/apimachinery';
+import { isValidCidr, required, invalid } from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { immutable } from '../../immutable';
@@ -10,7 +10,8 @@ import type { Errors } from '../../rules';
 function validate({ spec }: ServiceCIDR): Errors {
   const cidrs = spec?.cidrs ?? [];
   if (cidrs.length === 0) return [required('spec.cidrs', 'at least one CIDR required')];
-  const errors: Errors = cidrs.length > 2 ? [tooMany('spec.cidrs', cidrs.length, 2)] : [];
+  const errors: Errors =
+    cidrs.length > 2 ? [invalid('spec.cidrs', { CIDRs: cidrs }, 'may only hold up to 2 values')] : [];
   return [...errors, ...eachOf('spec.cidrs', cidrs, (cidr, at) => check(at, cidr, isValidCidr))];
 }
 

@@ -1,6 +1,6 @@
 import { PodDisruptionBudgets } from '@tinkernetes/api';
 import type { PodDisruptionBudget } from '@tinkernetes/api';
-import { invalid } from '@tinkernetes/apimachinery';
+import { invalid, isPathSegmentName } from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { validateLabelSelector } from '../../pod-spec/label-selectors';
@@ -12,7 +12,13 @@ function validate({ spec }: PodDisruptionBudget): Errors {
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy } = spec ?? {};
   const errors: Errors = [];
   if (minAvailable !== undefined && maxUnavailable !== undefined) {
-    errors.push(invalid('spec', spec, 'minAvailable and maxUnavailable cannot be both set'));
+    const shown = {
+      MinAvailable: minAvailable,
+      Selector: selector ?? null,
+      MaxUnavailable: maxUnavailable,
+      UnhealthyPodEvictionPolicy: unhealthyPodEvictionPolicy ?? null,
+    };
+    errors.push(invalid('spec', shown, 'minAvailable and maxUnavailable cannot be both set'));
   }
   return [
     ...errors,
@@ -30,6 +36,7 @@ function validate({ spec }: PodDisruptionBudget): Errors {
 
 /** Source: k8s.io/kubernetes/pkg/registry/policy/poddisruptionbudget. */
 export const podDisruptionBudgetStrategy = defineStrategy(PodDisruptionBudgets, {
+  nameCheck: isPathSegmentName,
   prepareForCreate: (budget) => ({
     ...budget,
     status: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },

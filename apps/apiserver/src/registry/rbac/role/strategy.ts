@@ -1,5 +1,5 @@
 import { ClusterRoles, Roles } from '@tinkernetes/api';
-import type { PolicyRule } from '@tinkernetes/api';
+import type { AggregationRule, PolicyRule } from '@tinkernetes/api';
 import { child, invalid, isPathSegmentName, required } from '@tinkernetes/apimachinery';
 import { defineStrategy } from '../../define-strategy';
 import { validateLabelSelector } from '../../pod-spec/label-selectors';
@@ -36,6 +36,16 @@ function validateRule(rule: PolicyRule, path: string, isNamespaced: boolean): Er
   return errors;
 }
 
+function validateAggregation({ clusterRoleSelectors }: AggregationRule): Errors {
+  const path = 'aggregationRule.clusterRoleSelectors';
+  if (!clusterRoleSelectors?.length)
+    return [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];
+  return eachOf(path, clusterRoleSelectors, (selector, at) => {
+    const errors = validateLabelSelector(selector, at);
+    return errors.length === 0 ? errors : [...errors, invalid(at, null, 'invalid label selector.')];
+  });
+}
+
 export const roleStrategy = defineStrategy(Roles, {
   nameCheck: isPathSegmentName,
   validate: (role) => eachOf('rules', role.rules, (rule, at) => validateRule(rule, at, true)),
@@ -45,10 +55,6 @@ export const clusterRoleStrategy = defineStrategy(ClusterRoles, {
   nameCheck: isPathSegmentName,
   validate: (role) => [
     ...eachOf('rules', role.rules, (rule, at) => validateRule(rule, at, false)),
-    ...eachOf(
-      'aggregationRule.clusterRoleSelectors',
-      role.aggregationRule?.clusterRoleSelectors,
-      (selector, at) => validateLabelSelector(selector, at),
-    ),
+    ...(role.aggregationRule ? validateAggregation(role.aggregationRule) : []),
   ],
 });

@@ -4,7 +4,7 @@ import { forbidden } from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { fill } from '../../fill';
-import { oneOf } from '../../rules';
+import { requireOneOf } from '../../rules';
 import type { Errors } from '../../rules';
 
 const maxUserPriority = 1_000_000_000;
@@ -37,7 +37,7 @@ export const priorityClassStrategy = defineStrategy(PriorityClasses, {
   default: (object) => fill(object, { preemptionPolicy: 'PreemptLowerPriority' }),
   validate: (object) => [
     ...validateName(object),
-    ...oneOf('preemptionPolicy', object.preemptionPolicy, policies),
+    ...requireOneOf('preemptionPolicy', object.preemptionPolicy, policies),
   ],
   validateUpdate: (object, old) => [
     ...(object.value === old.value ? [] : [forbidden('value', 'may not be changed in an update.')]),

@@ -1,18 +1,55 @@
 import { StorageClasses } from '@tinkernetes/api';
 import type { StorageClass } from '@tinkernetes/api';
-import { isQualifiedName } from '@tinkernetes/apimachinery';
+import { child, duplicate, isQualifiedName, required } from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { fill } from '../../fill';
 import { immutable } from '../../immutable';
-import { requireName, requireOneOf } from '../../rules';
+import { check, eachOf, oneOf, requireName } from '../../rules';
 import type { Errors } from '../../rules';
 
 const validate = (storageClass: StorageClass): Errors => [
-  ...requireName('provisioner', storageClass.provisioner, (name) => isQualifiedName(name.toLowerCase())),
-  ...requireOneOf('reclaimPolicy', storageClass.reclaimPolicy, ['Delete', 'Retain']),
-  ...requireOneOf('volumeBindingMode', storageClass.volumeBindingMode, ['Immediate', 'WaitForFirstConsumer']),
+  ...requireName('provisioner', storageClass.provisioner?.toLowerCase(), isQualifiedName),
+  ...(storageClass.reclaimPolicy
+    ? oneOf('reclaimPolicy', storageClass.reclaimPolicy, ['Delete', 'Retain'])
+    : []),
+  ...oneOf('volumeBindingMode', storageClass.volumeBindingMode, ['Immediate', 'WaitForFirstConsumer']),
+  ...validateTopologies(storageClass.allowedTopologies),
 ];
+
+/** Source: core/validation.ValidateTopologySelectorTerm; storage/validation.validateAllowedTopologies. */
+function validateTopologies(terms: StorageClass['allowedTopologies']): Errors {
+  return eachOf('allowedTopologies', terms, (term, at, i) => {
+    const path = child(at, 'matchLabelExpressions');
+    const expressions = term.matchLabelExpressions ?? [];
+    const errors = eachOf(path, expressions, ({ key, values = [] }, expressionPath, e) => [
+      ...(values.length === 0 ? [required(child(expressionPath, 'values'))] : []),
+      ...eachOf(child(expressionPath, 'values'), values, (value, valuePath, v) =>
+        values.indexOf(value) < v ? [duplicate(valuePath, value)] : [],
+      ),
+      ...check(child(expressionPath, 'key'), key, isQualifiedName),
+      ...(expressions.slice(0, e).some((other) => other.key === key)
+        ? [duplicate(child(expressionPath, 'key'), key)]
+        : []),
+    ]);
+    const earlier = terms?.slice(0, i) ?? [];
+    const isRepeated = earlier.some((other) => covers(other, term));
+    return isRepeated ? [...errors, duplicate(path, '')] : errors;
+  });
+}
+
+type Topology = NonNullable<StorageClass['allowedTopologies']>[number];
+
+/** Whether two terms say the same. */
+function covers(one: Topology, other: Topology): boolean {
+  const [a, b] = [one, other].map(({ matchLabelExpressions: list = [] }) =>
+    list
+      .map(({ key, values }) => `${key}=${[...(values ?? [])].sort().join()}`)
+      .sort()
+      .join(';'),
+  );
+  return a === b;
+}
 
 /** Source: k8s.io/kubernetes/pkg/registry/storage/storageclass. */
 export const storageClassStrategy = defineStrategy(StorageClasses, {
