@@ -4,25 +4,24 @@ import {
   type HorizontalPodAutoscaler,
   type HorizontalPodAutoscalerStatus,
   type MetricStatus,
-  type Pod,
-  type ResourceDescriptor,
-  type Scale,
 } from '@tinkernetes/api';
-import { isConflict, keyOf, parseLabelSelector, Quantity, type Selector } from '@tinkernetes/apimachinery';
+import { keyOf, Quantity } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import type { ReconcileResult, Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
 import { sameStatus } from '../shared/same-status';
+import { actionOf, AutoscalerMetrics, type Action } from './autoscaler-metrics';
+import { proposeReplicas } from './combined-proposal';
 import { KindMapper } from './kind-mapper';
-import { MetricError, proposeByMetric, type MetricContext, type MetricProposal } from './metric-proposal';
 import { MetricsClient } from './metrics-client';
 import { normalize } from './normalize';
 import type { Tolerances } from './replica-calculator';
+import { ScaleTargets, type ScaleTarget } from './scale-target';
 import { ScalingHistory } from './scaling-history';
 import { Conditions } from './status';
-
-const conflictRetries = 5;
+import { Stopped } from './stopped';
+import { TargetPods } from './target-pods';
 
 /**
  * Scales whatever has a scale subresource to what its metrics ask for. Watches HorizontalPodAutoscalers and Pods, looks
@@ -49,11 +48,6 @@ export function startHorizontalPodAutoscalerController(context: ControllerContex
   });
 }
 
-interface Target {
-  descriptor: ResourceDescriptor;
-  scale: Scale;
-}
-
 /** What one look at an autoscaler has come to. */
 interface Outcome {
   desiredReplicas: number;
@@ -63,57 +57,60 @@ interface Outcome {
   partial?: Error;
 }
 
-/** The run is over: status and events say why. */
-class Stopped extends Error {
-  override readonly name = 'Stopped';
-  constructor(
-    message: string,
-    readonly metrics: MetricStatus[] = [],
-    cause?: unknown,
-  ) {
-    super(message, { cause });
-  }
-}
-
 class HorizontalController implements Reconciler {
   readonly name = 'horizontal-pod-autoscaler-controller';
   private readonly autoscalers;
-  private readonly pods;
-  private readonly kinds: KindMapper;
+  private readonly targets: ScaleTargets;
+  private readonly targetPods: TargetPods;
   private readonly metrics: MetricsClient;
+  private readonly monitor: AutoscalerMetrics;
   private readonly histories = new Map<string, ScalingHistory>();
-  /** Of the targets, as last read: two autoscalers must not share Pods. */
-  private readonly selectors = new Map<string, Selector>();
 
   constructor(private readonly context: ControllerContext) {
-    const { informers, client, clock } = context;
+    const { informers, client, clock, recorder } = context;
     this.autoscalers = informers.for(HorizontalPodAutoscalers);
-    this.pods = informers.for(Pods);
-    this.kinds = new KindMapper(client, clock);
-    this.metrics = new MetricsClient(client, this.kinds, clock);
+    const kinds = new KindMapper(client, clock);
+    this.targets = new ScaleTargets(client, kinds);
+    this.targetPods = new TargetPods({
+      pods: informers.for(Pods).lister,
+      autoscalers: this.autoscalers.lister,
+      recorder,
+    });
+    this.metrics = new MetricsClient(client, kinds, clock);
+    this.monitor = new AutoscalerMetrics(context.metrics);
   }
 
   async reconcile(key: string): Promise<ReconcileResult | void> {
     const autoscaler = this.autoscalers.lister.getByKey(key);
     if (!autoscaler) {
       this.histories.delete(key);
-      this.selectors.delete(key);
+      this.targetPods.forget(key);
+      this.monitor.forget(key);
       return;
     }
+    const { clock } = this.context;
+    const startMs = clock.monotonic();
+    const observe = (action: Action, error: 'none' | 'internal') =>
+      this.monitor.reconciled({ action, error, seconds: (clock.monotonic() - startMs) / 1000 });
     try {
-      await this.sync(key, autoscaler);
+      observe(await this.sync(key, autoscaler), 'none');
     } catch (error) {
+      observe('none', 'internal');
       // Retried at the pace of all looks: metrics that are missing now would not come sooner by asking faster.
       this.context.logger.info({ autoscaler: key, err: error }, 'could not scale');
     }
     return { requeueAfterMs: this.context.flags['horizontal-pod-autoscaler-sync-period'] };
   }
 
-  private async sync(key: string, autoscaler: HorizontalPodAutoscaler): Promise<void> {
+  private async sync(key: string, autoscaler: HorizontalPodAutoscaler): Promise<Action> {
     const { clock, recorder } = this.context;
     const now = clock.now();
     const conditions = new Conditions(autoscaler.status, formatTime(now));
-    const fail = async (error: unknown, current: number | undefined, metrics: MetricStatus[] = []) => {
+    const fail = async (
+      error: unknown,
+      current: number | undefined,
+      metrics: MetricStatus[] = [],
+    ): Promise<never> => {
       const before = autoscaler.status;
       await this.writeStatus(autoscaler, {
         ...before,
@@ -124,9 +121,9 @@ class HorizontalController implements Reconciler {
       throw error;
     };
 
-    let target: Target;
+    let target: ScaleTarget;
     try {
-      target = await this.targetOf(autoscaler);
+      target = await this.targets.find(autoscaler);
     } catch (error) {
       const { message } = error as Error;
       recorder.event(autoscaler, 'Warning', 'FailedGetScale', message);
@@ -159,7 +156,7 @@ class HorizontalController implements Reconciler {
     const rescale = desiredReplicas !== currentReplicas;
     if (rescale) {
       try {
-        await this.rescale(autoscaler, target, desiredReplicas);
+        await this.targets.rescale(target, autoscaler.metadata.namespace, desiredReplicas);
       } catch (error) {
         const { message } = error as Error;
         recorder.event(
@@ -199,14 +196,17 @@ class HorizontalController implements Reconciler {
       lastScaleTime: rescale ? formatTime(now) : autoscaler.status?.lastScaleTime,
       conditions: conditions.all(),
     });
+    const { namespace = '', name } = autoscaler.metadata;
+    this.monitor.setDesired(key, { namespace, name, replicas: desiredReplicas });
     if (partial) throw partial;
+    return actionOf(currentReplicas, desiredReplicas);
   }
 
   /** How many replicas there should be, and why. */
   private async decide(
     key: string,
     autoscaler: HorizontalPodAutoscaler,
-    run: { target: Target; conditions: Conditions; history: ScalingHistory; now: number },
+    run: { target: ScaleTarget; conditions: Conditions; history: ScalingHistory; now: number },
   ): Promise<Outcome> {
     const { minReplicas = 1, maxReplicas, behavior } = autoscaler.spec;
     const { target, conditions, history, now } = run;
@@ -230,7 +230,24 @@ class HorizontalController implements Reconciler {
     if (currentReplicas < minReplicas)
       return bounded(minReplicas, 'Current number of replicas below Spec.MinReplicas');
 
-    const proposal = await this.propose(key, autoscaler, run);
+    const { recorder, clock, flags } = this.context;
+    const proposal = await proposeReplicas(
+      {
+        metrics: this.metrics,
+        autoscaler,
+        pods: this.targetPods.of(key, autoscaler, run),
+        selector: target.scale.status?.selector ?? '',
+        specReplicas: currentReplicas,
+        statusReplicas: target.scale.status?.replicas ?? 0,
+        tolerances: tolerancesOf(autoscaler, Number(flags['horizontal-pod-autoscaler-tolerance'])),
+        rules: {
+          now,
+          cpuInitializationMs: flags['horizontal-pod-autoscaler-cpu-initialization-period'],
+          initialReadinessDelayMs: flags['horizontal-pod-autoscaler-initial-readiness-delay'],
+        },
+      },
+      { conditions, recorder, clock, monitor: this.monitor },
+    );
     const normalized = normalize({
       currentReplicas,
       desiredReplicas: proposal.replicas,
@@ -239,7 +256,7 @@ class HorizontalController implements Reconciler {
       history,
       now,
       behavior,
-      downscaleStabilizationMs: this.context.flags['horizontal-pod-autoscaler-downscale-stabilization'],
+      downscaleStabilizationMs: flags['horizontal-pod-autoscaler-downscale-stabilization'],
     });
     const { able, limited, replicas } = normalized;
     conditions.set('AbleToScale', 'True', able.reason, able.message);
@@ -247,159 +264,6 @@ class HorizontalController implements Reconciler {
     const reason =
       proposal.replicas > currentReplicas ? `${proposal.name} above target` : 'All metrics below target';
     return { desiredReplicas: replicas, reason, metrics: proposal.metrics, partial: proposal.partial };
-  }
-
-  /** The highest of what the metrics recommend. */
-  private async propose(
-    key: string,
-    autoscaler: HorizontalPodAutoscaler,
-    { target, conditions, now }: { target: Target; conditions: Conditions; now: number },
-  ): Promise<{ replicas: number; name: string; metrics: MetricStatus[]; partial?: Error }> {
-    const { recorder } = this.context;
-    const specReplicas = target.scale.spec.replicas ?? 0;
-    const pods = this.podsOf(key, autoscaler, { target, conditions });
-    const context: MetricContext = {
-      metrics: this.metrics,
-      autoscaler,
-      pods,
-      selector: target.scale.status?.selector ?? '',
-      specReplicas,
-      statusReplicas: target.scale.status?.replicas ?? 0,
-      tolerances: this.tolerancesOf(autoscaler),
-      rules: this.readinessRules(now),
-    };
-    const specs = autoscaler.spec.metrics ?? [];
-    const statuses: MetricStatus[] = [];
-    let best: MetricProposal | undefined;
-    const failed: MetricError[] = [];
-    for (const spec of specs) {
-      try {
-        const proposal = await proposeByMetric(spec, context);
-        statuses.push(proposal.status);
-        if (!best || proposal.replicas > best.replicas) best = proposal;
-      } catch (error) {
-        if (!(error instanceof MetricError)) throw error;
-        recorder.event(autoscaler, 'Warning', error.reason, error.detail);
-        failed.push(error);
-        // Its place in the list is kept, as upstream keeps it.
-        statuses.push({ type: '' });
-      }
-    }
-    const [first] = failed;
-    const partial = first && new Stopped(invalidMetrics(failed.length, specs.length, first), statuses, first);
-    // Too little is known to take Pods away.
-    if (!best || (partial && best.replicas < specReplicas)) {
-      const stopped = partial ?? new Stopped('no metrics');
-      if (first)
-        conditions.set(
-          'ScalingActive',
-          'False',
-          first.reason,
-          `the HPA was unable to compute the replica count: ${first.detail}`,
-        );
-      recorder.event(autoscaler, 'Warning', 'FailedComputeMetricsReplicas', stopped.message);
-      throw stopped;
-    }
-    conditions.set(
-      'ScalingActive',
-      'True',
-      'ValidMetricFound',
-      `the HPA was able to successfully calculate a replica count from ${best.name}`,
-    );
-    return { replicas: best.replicas, name: best.name, metrics: statuses, partial };
-  }
-
-  /** The target's Pods; throws where its selector can't be used. */
-  private podsOf(
-    key: string,
-    autoscaler: HorizontalPodAutoscaler,
-    { target, conditions }: { target: Target; conditions: Conditions },
-  ): Pod[] {
-    const refuse = (event: string, reason: string, error: string, message = error): never => {
-      const { recorder } = this.context;
-      recorder.event(autoscaler, 'Warning', event, error);
-      conditions.set('ScalingActive', 'False', reason, message);
-      recorder.event(autoscaler, 'Warning', 'FailedComputeMetricsReplicas', error);
-      throw new Stopped(error);
-    };
-    const text = target.scale.status?.selector ?? '';
-    if (text === '')
-      return refuse(
-        'SelectorRequired',
-        'InvalidSelector',
-        'selector is required',
-        "the HPA target's scale is missing a selector",
-      );
-    let selector: Selector;
-    try {
-      selector = parseLabelSelector(text);
-    } catch (error) {
-      const reason = (error as Error).message;
-      return refuse(
-        'InvalidSelector',
-        'InvalidSelector',
-        `couldn't convert selector into a corresponding internal selector object: ${reason}`,
-      );
-    }
-    this.selectors.set(key, selector);
-    const { namespace = '', name } = autoscaler.metadata;
-    const pods = this.pods.lister.list(namespace).filter((pod) => selector.matches(pod.metadata.labels));
-    const rival = this.rivalOf(key, namespace, pods);
-    if (rival)
-      return refuse(
-        'AmbiguousSelector',
-        'AmbiguousSelector',
-        `pods by selector ${text} are controlled by more than one HPA (e.g. [${[name, rival]
-          .sort()
-          .map((n) => `{${n} ${namespace}}`)
-          .join(' ')}])`,
-      );
-    return pods;
-  }
-
-  /** Another autoscaler whose target has some of the same Pods. */
-  private rivalOf(key: string, namespace: string, pods: readonly Pod[]): string | undefined {
-    const prefix = `${namespace}/`;
-    for (const [other, selector] of this.selectors) {
-      if (other === key || !other.startsWith(prefix) || !this.autoscalers.lister.getByKey(other)) continue;
-      if (pods.some((pod) => selector.matches(pod.metadata.labels))) return other.slice(prefix.length);
-    }
-    return undefined;
-  }
-
-  private async targetOf({ metadata, spec }: HorizontalPodAutoscaler): Promise<Target> {
-    const { apiVersion = '', kind, name } = spec.scaleTargetRef;
-    const { namespace } = metadata;
-    let first: unknown;
-    for (const descriptor of await this.kinds.of(apiVersion, kind)) {
-      try {
-        return { descriptor, scale: await this.context.client.for(descriptor).getScale(name, { namespace }) };
-      } catch (error) {
-        first ??= error;
-      }
-    }
-    throw first;
-  }
-
-  /** Repeated on conflict: the count alone is this controller's. */
-  private async rescale(
-    { metadata }: HorizontalPodAutoscaler,
-    { descriptor, scale }: Target,
-    replicas: number,
-  ): Promise<void> {
-    const { namespace } = metadata;
-    const { name } = scale.metadata;
-    const target = this.context.client.for(descriptor);
-    let current = scale;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await target.updateScale(name, { ...current, spec: { ...current.spec, replicas } }, { namespace });
-        return;
-      } catch (error) {
-        if (!isConflict(error) || attempt === conflictRetries) throw error;
-        current = await target.getScale(name, { namespace });
-      }
-    }
   }
 
   private async writeStatus(
@@ -425,23 +289,10 @@ class HorizontalController implements Reconciler {
     this.histories.set(key, history);
     return history;
   }
-
-  private tolerancesOf({ spec }: HorizontalPodAutoscaler): Tolerances {
-    const standard = Number(this.context.flags['horizontal-pod-autoscaler-tolerance']);
-    const own = (tolerance: string | number | undefined): number =>
-      tolerance === undefined ? standard : Quantity.parse(tolerance).toNumber();
-    return { up: own(spec.behavior?.scaleUp?.tolerance), down: own(spec.behavior?.scaleDown?.tolerance) };
-  }
-
-  private readinessRules(now: number) {
-    const { flags } = this.context;
-    return {
-      now,
-      cpuInitializationMs: flags['horizontal-pod-autoscaler-cpu-initialization-period'],
-      initialReadinessDelayMs: flags['horizontal-pod-autoscaler-initial-readiness-delay'],
-    };
-  }
 }
 
-const invalidMetrics = (failed: number, all: number, first: Error): string =>
-  `invalid metrics (${failed} invalid out of ${all}), first error is: ${first.message}`;
+function tolerancesOf({ spec }: HorizontalPodAutoscaler, standard: number): Tolerances {
+  const own = (tolerance: string | number | undefined): number =>
+    tolerance === undefined ? standard : Quantity.parse(tolerance).toNumber();
+  return { up: own(spec.behavior?.scaleUp?.tolerance), down: own(spec.behavior?.scaleDown?.tolerance) };
+}
