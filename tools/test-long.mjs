@@ -1,6 +1,6 @@
-// `npm run test:long`: what takes minutes. 200 crash rounds a driver, many more random clusters for the scheduler, an API server started
-// anew in the middle of 1,000 Bindings, 100,000
-// broken requests to the API server, and 100 Deployments that roll while the managers are killed at random.
+// `npm run test:long`: what takes minutes. 200 crash rounds a driver, many more random clusters for the scheduler, an API
+// server started anew in the middle of 1,000 Bindings, 100,000 broken requests to the API server, and 100 Deployments
+// that roll while the managers are killed at random.
 import { installIfNeeded } from './install.mjs';
 import { runJest } from './run-jest.mjs';
 import { spawnSync } from 'node:child_process';

@@ -39,6 +39,7 @@ profiles:
       percentageOfNodesToScore: 30,
       podInitialBackoffMs: 1000,
       podMaxBackoffMs: 60_000,
+      podMaxUnschedulableMs: 300_000,
     });
     expect(profiles[0]?.schedulerName).toBe('packer');
     expect(profiles[0]?.pluginConfig.get('NodeResourcesFit')).toEqual({

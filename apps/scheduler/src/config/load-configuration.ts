@@ -78,6 +78,7 @@ function configurationOf(raw: RawConfiguration): SchedulerConfiguration {
   const seconds = (value: number | undefined, fallback: number) =>
     value === undefined ? fallback : value * 1000;
   return {
+    ...defaultConfiguration,
     profiles: leaveToExtenders(profiles, extenders),
     extenders,
     percentageOfNodesToScore: raw.percentageOfNodesToScore ?? 0,

@@ -6,6 +6,8 @@ export interface SchedulerConfiguration {
   percentageOfNodesToScore: number;
   podInitialBackoffMs: number;
   podMaxBackoffMs: number;
+  /** Set by flag. */
+  podMaxUnschedulableMs: number;
 }
 export interface ProfileConfiguration {
   schedulerName: string;
@@ -61,4 +63,5 @@ export const defaultConfiguration: SchedulerConfiguration = {
   percentageOfNodesToScore: 0,
   podInitialBackoffMs: 1000,
   podMaxBackoffMs: 10_000,
+  podMaxUnschedulableMs: 300_000,
 };

@@ -5,7 +5,7 @@ import type { Snapshot } from '../cache/snapshot';
 import type { QueuedPod } from '../queue/queued-pod';
 import type { EventHint } from './cluster-event';
 import type { CycleState } from './cycle-state';
-import { failed, unschedulable, type Status } from './status';
+import { failed, unschedulable, type Code, type Status } from './status';
 import type {
   BindTarget,
   Diagnosis,
@@ -37,6 +37,9 @@ export type ExtensionPoint =
   | 'postBind';
 export type ProfilePlugins = Readonly<Record<ExtensionPoint, readonly ProfilePlugin[]>>;
 
+/** Told how long an extension point took (seconds) and how it ended, under upstream's names. */
+export type PointObserver = (point: string, status: Code | 'Success', seconds: number) => void;
+
 /** Scores of nodes: their totals, and how they came about, each list in the order of `nodes`. */
 export interface ScoreTable {
   readonly nodes: readonly string[];
@@ -57,6 +60,7 @@ export class Framework {
     readonly profile: string,
     private readonly plugins: ProfilePlugins,
     private readonly handle: Handle,
+    private readonly observe: PointObserver = () => undefined,
   ) {
     this.waitingPods = new WaitingPods(handle.clock);
   }
@@ -83,6 +87,16 @@ export class Framework {
   }
 
   preFilter(state: CycleState, pod: Pod, snapshot: Snapshot): PreFilterOutcome {
+    const outcome = (result: PreFilterOutcome) => (result.kind === 'refused' ? result.status : undefined);
+    return this.timed('PreFilter', () => this.runPreFilter(state, pod, snapshot), outcome);
+  }
+
+  /** Measures a search through nodes, all calls of Filter together. */
+  filterAll<T>(search: () => T, outcome: (result: T) => Status | undefined): T {
+    return this.timed('Filter', search, outcome);
+  }
+
+  private runPreFilter(state: CycleState, pod: Pod, snapshot: Snapshot): PreFilterOutcome {
     let nodes: ReadonlySet<string> | undefined;
     const narrowedBy: string[] = [];
     for (const { plugin } of this.plugins.preFilter) {
@@ -157,7 +171,15 @@ export class Framework {
     }
   }
 
-  async postFilter(state: CycleState, pod: Pod, diagnosis: Diagnosis): Promise<PostFilterResult> {
+  postFilter(state: CycleState, pod: Pod, diagnosis: Diagnosis): Promise<PostFilterResult> {
+    return this.timedAsync(
+      'PostFilter',
+      () => this.runPostFilter(state, pod, diagnosis),
+      ({ status }) => status,
+    );
+  }
+
+  private async runPostFilter(state: CycleState, pod: Pod, diagnosis: Diagnosis): Promise<PostFilterResult> {
     let nominatedNode: string | undefined;
     const messages: string[] = [];
     for (const { plugin } of this.plugins.postFilter) {
@@ -172,11 +194,19 @@ export class Framework {
 
   /** Throws when a plugin fails. */
   score(state: CycleState, pod: Pod, nodes: readonly NodeInfo[]): ScoreTable {
+    this.timed('PreScore', () => this.preScore(state, pod, nodes), never);
+    return this.timed('Score', () => this.runScore(state, pod, nodes), never);
+  }
+
+  private preScore(state: CycleState, pod: Pod, nodes: readonly NodeInfo[]): void {
     for (const { plugin } of this.plugins.preScore) {
       const status = plugin.preScore?.(state, pod, nodes);
       if (status?.code === 'Skip') state.skipScore.add(plugin.name);
       else if (status) throw new Error(`${plugin.name}: ${status.reasons.join(', ')}`);
     }
+  }
+
+  private runScore(state: CycleState, pod: Pod, nodes: readonly NodeInfo[]): ScoreTable {
     const table: ScoreTable = {
       nodes: nodes.map(({ name }) => name),
       totals: nodes.map(() => 0),
@@ -204,6 +234,10 @@ export class Framework {
   }
 
   reserve(state: CycleState, pod: Pod, node: string): Status | undefined {
+    return this.timed('Reserve', () => this.runReserve(state, pod, node), itself);
+  }
+
+  private runReserve(state: CycleState, pod: Pod, node: string): Status | undefined {
     for (const { plugin } of this.plugins.reserve) {
       const status = plugin.reserve?.(state, pod, node);
       if (status) return { ...status, plugin: plugin.name };
@@ -213,11 +247,18 @@ export class Framework {
 
   /** In reverse order; plugins whose Reserve did not run must bear it. */
   unreserve(state: CycleState, pod: Pod, node: string): void {
-    for (const { plugin } of [...this.plugins.reserve].reverse()) plugin.unreserve?.(state, pod, node);
+    const undo = () => {
+      for (const { plugin } of [...this.plugins.reserve].reverse()) plugin.unreserve?.(state, pod, node);
+    };
+    this.timed('Unreserve', undo, never);
   }
 
   /** A refusal, or undefined; `waitOnPermit` then waits for plugins that asked for it. */
   permit(state: CycleState, pod: Pod, node: string): Status | undefined {
+    return this.timed('Permit', () => this.runPermit(state, pod, node), itself);
+  }
+
+  private runPermit(state: CycleState, pod: Pod, node: string): Status | undefined {
     const waits: { plugin: string; timeoutMs: number }[] = [];
     for (const { plugin } of this.plugins.permit) {
       const { status, timeoutMs = 0 } = plugin.permit?.(state, pod, node) ?? { status: undefined };
@@ -228,11 +269,20 @@ export class Framework {
     return undefined;
   }
 
-  waitOnPermit(pod: Pod): Promise<Status | undefined> {
+  /** Undefined: nobody asked to wait. */
+  waitOnPermit(pod: Pod): Promise<Status | undefined> | undefined {
     return this.waitingPods.wait(uidOf(pod));
   }
 
-  async preBind(state: CycleState, pod: Pod, { node, signal }: BindTarget): Promise<Status | undefined> {
+  preBind(state: CycleState, pod: Pod, target: BindTarget): Promise<Status | undefined> {
+    return this.timedAsync('PreBind', () => this.runPreBind(state, pod, target), itself);
+  }
+
+  private async runPreBind(
+    state: CycleState,
+    pod: Pod,
+    { node, signal }: BindTarget,
+  ): Promise<Status | undefined> {
     for (const { plugin } of this.plugins.preBind) {
       const status = await plugin.preBind?.(state, pod, node, signal);
       if (status) return { ...status, plugin: plugin.name };
@@ -241,7 +291,11 @@ export class Framework {
   }
 
   /** An extender, or else the first plugin that doesn't skip, binds. */
-  async bind(state: CycleState, pod: Pod, target: BindTarget): Promise<Status | undefined> {
+  bind(state: CycleState, pod: Pod, target: BindTarget): Promise<Status | undefined> {
+    return this.timedAsync('Bind', () => this.runBind(state, pod, target), itself);
+  }
+
+  private async runBind(state: CycleState, pod: Pod, target: BindTarget): Promise<Status | undefined> {
     try {
       if (await this.handle.extenders.bind(pod, target.node, target.signal)) return undefined;
     } catch (error) {
@@ -255,6 +309,34 @@ export class Framework {
   }
 
   postBind(state: CycleState, pod: Pod, node: string): void {
-    for (const { plugin } of this.plugins.postBind) plugin.postBind?.(state, pod, node);
+    const tell = () => {
+      for (const { plugin } of this.plugins.postBind) plugin.postBind?.(state, pod, node);
+    };
+    this.timed('PostBind', tell, never);
+  }
+
+  private timed<T>(point: string, run: () => T, outcome: (result: T) => Status | undefined): T {
+    const start = this.handle.clock.monotonic();
+    const result = run();
+    this.measured(point, outcome(result), start);
+    return result;
+  }
+
+  private async timedAsync<T>(
+    point: string,
+    run: () => Promise<T>,
+    outcome: (result: T) => Status | undefined,
+  ): Promise<T> {
+    const start = this.handle.clock.monotonic();
+    const result = await run();
+    this.measured(point, outcome(result), start);
+    return result;
+  }
+
+  private measured(point: string, status: Status | undefined, start: number): void {
+    this.observe(point, status?.code ?? 'Success', (this.handle.clock.monotonic() - start) / 1000);
   }
 }
+
+const itself = (status: Status | undefined): Status | undefined => status;
+const never = (): undefined => undefined;

@@ -104,6 +104,8 @@ export interface Handle {
   readonly nominator: Nominator;
   readonly signal: AbortSignal;
   readonly extenders: Extenders;
+  /** Counts a preemption with so many victims. */
+  preempting(victims: number): void;
   /** The cluster as the cycle that is under way sees it. */
   snapshot(): Snapshot;
   /** Runs all Filter plugins, with nominated Pods of equal or higher priority taken into account. */

@@ -30,8 +30,8 @@ export class WaitingPods {
     this.waiting.set(uid, { pending, verdict, decide });
   }
 
-  /** Undefined: allowed by all, or nobody asked to wait. */
-  async wait(uid: string): Promise<Status | undefined> {
+  /** Undefined: nobody asked to wait. Resolves to undefined when all have allowed it. */
+  wait(uid: string): Promise<Status | undefined> | undefined {
     return this.waiting.get(uid)?.verdict;
   }
 

@@ -86,6 +86,7 @@ export const defaultPreemption: PluginFactory = {
         );
         for (const { pod: other, priority } of handle.nominator.nominatedPods(best.node))
           if (priority < podInfoOf(pod).priority) handle.nominator.clear(other);
+        handle.preempting(best.victims.length);
         evictInBackground(pod, best);
         return { status: undefined, nominatedNode: best.node };
       },

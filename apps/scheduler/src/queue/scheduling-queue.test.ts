@@ -22,6 +22,7 @@ function setUp({ preEnqueue = () => undefined }: { preEnqueue?: (pod: Pod) => St
     preEnqueue,
     hintsOf: (plugin) => hints[plugin],
     initialBackoffMs: 1000,
+    maxUnschedulableMs: 300_000,
     maxBackoffMs: 10_000,
   });
   /** The name of the next Pod, or undefined when none can be had now. */

@@ -15,12 +15,12 @@ export interface QueueOptions {
   hintsOf(plugin: string): readonly EventHint[] | undefined;
   initialBackoffMs: number;
   maxBackoffMs: number;
+  /** Waiting longer than this, a Pod is tried again even if nothing happened that seemed to help. */
+  maxUnschedulableMs: number;
   onIncoming?(queue: QueueName, event: string): void;
 }
 export type QueueName = 'active' | 'backoff' | 'unschedulable' | 'gated';
 
-/** Waiting longer than this, a Pod is tried again even if nothing happened that seemed to help. */
-const maxUnschedulableMs = 300_000;
 /** By plugins, which tell what to wait for; otherwise only time can help. */
 const isRefused = ({ unschedulablePlugins, pendingPlugins }: QueuedPod): boolean =>
   unschedulablePlugins.size > 0 || pendingPlugins.size > 0;
@@ -290,14 +290,14 @@ export class SchedulingQueue {
     const { clock } = this.options;
     this.leftoverTimer = clock.setTimeout(
       () => this.flushLeftover(),
-      Math.max(0, oldest + maxUnschedulableMs - clock.now()),
+      Math.max(0, oldest + this.options.maxUnschedulableMs - clock.now()),
       { unref: true },
     );
   }
 
   private flushLeftover(): void {
     this.leftoverTimer = undefined;
-    const before = this.options.clock.now() - maxUnschedulableMs;
+    const before = this.options.clock.now() - this.options.maxUnschedulableMs;
     for (const queued of [...this.unschedulable.values()]) {
       if (queued.timestamp > before || queued.gatedBy !== undefined) continue;
       this.moveOn(queued, 'UnschedulableTimeout');

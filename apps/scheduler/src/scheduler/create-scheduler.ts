@@ -58,6 +58,7 @@ export function createScheduler(options: CreateSchedulerOptions): AssembledSched
       plugin === noNodes.name ? noNodes.events : anyFramework(frameworks).hintsOf(plugin),
     initialBackoffMs: configuration.podInitialBackoffMs,
     maxBackoffMs: configuration.podMaxBackoffMs,
+    maxUnschedulableMs: configuration.podMaxUnschedulableMs,
     onIncoming: (name, event) => schedulerMetrics.incoming.inc({ queue: name, event }),
   });
   const makeFramework = (profile: ProfileConfiguration): Framework => {
@@ -74,6 +75,10 @@ export function createScheduler(options: CreateSchedulerOptions): AssembledSched
       nominator,
       signal,
       extenders,
+      preempting(victims) {
+        schedulerMetrics.preemptionAttempts.inc();
+        schedulerMetrics.preemptionVictims.observe(victims);
+      },
       snapshot: () => cache.lastSnapshot,
       filterWithNominatedPods: (state, pod, node) => framework.filterWithNominatedPods(state, pod, node),
       addPodToState: (state, pod, change) => framework.addPodToState(state, pod, change),
@@ -88,6 +93,12 @@ export function createScheduler(options: CreateSchedulerOptions): AssembledSched
       profile.schedulerName,
       createProfilePlugins(profile, handle),
       handle,
+      (point, status, seconds) =>
+        schedulerMetrics.extensionPoint.observe(seconds, {
+          extension_point: point,
+          status,
+          profile: profile.schedulerName,
+        }),
     );
     return framework;
   };

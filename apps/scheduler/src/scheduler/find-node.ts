@@ -118,7 +118,14 @@ const found = (
 });
 
 /** Nodes that pass all filters: as many as are enough. */
-function passingNodes(state: CycleState, pod: Pod, options: Search): NodeInfo[] {
+function passingNodes(state: CycleState, pod: Pod, search: Search): NodeInfo[] {
+  return search.framework.filterAll(
+    () => filterNodes(state, pod, search),
+    (passing) => (passing.length > 0 ? undefined : unschedulable()),
+  );
+}
+
+function filterNodes(state: CycleState, pod: Pod, options: Search): NodeInfo[] {
   const { framework, snapshot, diagnosis, startIndex } = options;
   const { nodes: only, narrowedBy } = options.preFiltered;
   const nodes = only ? snapshot.nodes.filter(({ name }) => only.has(name)) : snapshot.nodes;

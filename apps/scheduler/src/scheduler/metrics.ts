@@ -52,6 +52,27 @@ export function createSchedulerMetrics(metrics: Metrics) {
       'scheduler_preemption_attempts_total',
       'Total preemption attempts in the cluster till now',
     ),
+    preemptionVictims: metrics.histogram(
+      'scheduler_preemption_victims',
+      'Number of selected preemption victims',
+      {
+        buckets: exponential(1, 2, 7),
+      },
+    ),
+    permitWait: metrics.histogram(
+      'scheduler_permit_wait_duration_seconds',
+      'Duration of waiting on permit.',
+      { labelNames: ['result'], buckets: latency },
+    ),
+    extensionPoint: metrics.histogram(
+      'scheduler_framework_extension_point_duration_seconds',
+      'Latency for running all plugins of a specific extension point.',
+      {
+        labelNames: ['extension_point', 'status', 'profile'],
+        // From 0.1 ms to 200 ms.
+        buckets: exponential(0.0001, 2, 12),
+      },
+    ),
     showPending(queue: SchedulingQueue): void {
       for (const [name, count] of Object.entries(queue.counts()) as [QueueName, number][])
         pending.set(count, { queue: name });

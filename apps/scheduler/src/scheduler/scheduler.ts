@@ -203,7 +203,7 @@ export class Scheduler {
     const { framework, state, pod, queued } = cycle;
     const { clock, metrics, logger } = this.deps;
     try {
-      const status = (await framework.waitOnPermit(pod)) ?? (await this.bind(cycle, assumed, node));
+      const status = (await this.waitOnPermit(cycle)) ?? (await this.bind(cycle, assumed, node));
       if (status) {
         this.undo(cycle, { assumed, node, status });
         return;
@@ -222,6 +222,16 @@ export class Scheduler {
     const message = `Successfully assigned ${podKey(pod)} to ${node}`;
     this.recorder(framework).event(withKind(pod), 'Normal', 'Scheduled', message);
     framework.postBind(state, assumed, node);
+  }
+
+  private async waitOnPermit({ framework, pod }: Cycle): Promise<Status | undefined> {
+    const { clock, metrics } = this.deps;
+    const waiting = framework.waitOnPermit(pod);
+    if (!waiting) return undefined;
+    const start = clock.monotonic();
+    const status = await waiting;
+    metrics.permitWait.observe((clock.monotonic() - start) / 1000, { result: status?.code ?? 'Success' });
+    return status;
   }
 
   private async bind(
@@ -354,6 +364,7 @@ export class Scheduler {
     metrics.showPending(queue);
     metrics.cacheSize.set(cache.nodeCount, { type: 'nodes' });
     metrics.cacheSize.set(cache.podCount, { type: 'pods' });
+    metrics.cacheSize.set(this.binding.size, { type: 'assumed_pods' });
   }
 
   private recordQueueStep({ queued, pod }: Cycle): void {

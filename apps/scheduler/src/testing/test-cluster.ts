@@ -59,6 +59,7 @@ export class TestCluster {
       logger: silentLogger,
       recorder: { event: () => undefined, flush: async () => undefined },
       nominator: this.nominator,
+      preempting: () => undefined,
       signal: this.signal,
       extenders: new Extenders(options.extenders ?? [], silentLogger, this.signal),
       snapshot: () => this.cache.lastSnapshot,
