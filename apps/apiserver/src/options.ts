@@ -341,5 +341,7 @@ function storageChoice(f: Flags): StorageChoice {
       ...certified,
     };
   }
-  throw new UsageError(`--storage=${text}: must be memory, sqlite:FILE, redis://HOST:PORT, etcd or etcd:ENDPOINTS`);
+  throw new UsageError(
+    `--storage=${text}: must be memory, sqlite:FILE, redis://HOST:PORT, etcd or etcd:ENDPOINTS`,
+  );
 }

@@ -26,14 +26,16 @@ it.each([
   ['memory', 'memory'],
   ['redis://127.0.0.1:6379', 'redis://127.0.0.1:6379'],
   ['sqlite', 'sqlite:/c/storage/state.db'],
+  ['sqlite:/other/store.db', 'sqlite:/other/store.db'],
+  ['etcd:https://a:2379,https://b:2379', 'etcd:https://a:2379,https://b:2379'],
   ['sqlite:/other/file.db', 'sqlite:/other/file.db'],
 ])('understands --storage %s', (given, storage) => {
   expect(optionsOf('--data-dir=/c', `--storage=${given}`).storage).toBe(storage);
 });
 
 it.each([
-  [['--storage=tape'], 'must be sqlite, memory or redis'],
-  [['--storage=redis://'], 'must be sqlite, memory or redis'],
+  [['--storage=tape'], 'must be sqlite, sqlite:FILE, memory, redis'],
+  [['--storage=redis://'], 'must be sqlite, sqlite:FILE, memory, redis'],
   [['--ephemeral', '--storage=sqlite'], 'keeps nothing'],
   [['--without=apiserver'], 'nothing works without the API server'],
   [['--without=etcd'], 'no such component'],

@@ -1,4 +1,4 @@
-import { isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { UsageError, type FlagSpec, type FlagValues } from '@tinkernetes/component-base';
 
 /** Components that `--without` can leave out, in the order in which they are started. */
@@ -31,7 +31,10 @@ export const upFlags = {
     help: 'Port of the API server; 0: any free one, kept for the next start',
   },
   bind: { type: 'string', default: '127.0.0.1', help: 'Address the API server listens on' },
-  storage: { type: 'string', help: 'sqlite (default), memory or redis://HOST:PORT' },
+  storage: {
+    type: 'string',
+    help: 'sqlite (default), sqlite:FILE, memory, redis://HOST:PORT or etcd:ENDPOINTS',
+  },
   ephemeral: {
     type: 'boolean',
     default: false,
@@ -98,7 +101,7 @@ export function toClusterOptions(
   };
 }
 
-function storageSpec(
+export function storageSpec(
   given: string | undefined,
   { dataDir, ephemeral }: { dataDir: string; ephemeral: boolean },
 ): string {
@@ -107,9 +110,11 @@ function storageSpec(
   }
   if (ephemeral || given === 'memory') return 'memory';
   if (given === undefined || given === 'sqlite') return `sqlite:${resolve(dataDir, 'storage/state.db')}`;
-  if (given.startsWith('sqlite:') && isAbsolute(given.slice('sqlite:'.length))) return given;
-  if (/^rediss?:\/\/.+/.test(given)) return given;
-  throw new UsageError(`invalid value "${given}" for --storage: must be sqlite, memory or redis://HOST:PORT`);
+  if (/^sqlite:./.test(given)) return `sqlite:${resolve(given.slice('sqlite:'.length))}`;
+  if (/^(?:rediss?:\/\/|etcd:).+/.test(given)) return given;
+  throw new UsageError(
+    `invalid value "${given}" for --storage: must be sqlite, sqlite:FILE, memory, redis://HOST:PORT or etcd:ENDPOINTS`,
+  );
 }
 
 function parseWithout(names: readonly string[]): ReadonlySet<OptionalComponent> {

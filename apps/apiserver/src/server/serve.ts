@@ -11,6 +11,7 @@ import { serveSpans } from '../traces/handler';
 import type { SpanCollector } from '../traces/span-collector';
 import { serveHealth, type HealthCheck } from './health';
 import { PlainNotFound, sendJson, sendText } from './respond';
+import { serveSnapshot } from './snapshot';
 import { versionInfo } from './version';
 
 /** What `/` lists. */
@@ -65,6 +66,7 @@ export function createServe({ context, checks, spans, nonResource, aggregator, .
     if (await serveHealth(checks, request)) return;
     for (const handler of nonResource) if (await handler(request, request.info)) return;
     if (await openApi.serve(request)) return;
+    if (await serveSnapshot(context.storage, request)) return;
     if (await serveSpans(spans, request, context.options.maxRequestBodyBytes)) return;
     switch (request.info.path.replace(/\/$/, '')) {
       case '/version':

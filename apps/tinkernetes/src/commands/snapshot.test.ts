@@ -54,25 +54,35 @@ describe('snapshot', () => {
     expect(await keys()).toEqual([`/a ${revision}`]);
   });
 
-  it.each([['save'], ['restore']])(
-    'refuses to %s while the cluster runs',
-    async (action) => {
-      const cluster = await startCluster({ nodes: 0 });
-      const running = dirname(cluster.kubeconfigFile);
-      try {
-        await expect(snapshot.run([action, file, `--data-dir=${running}`])).rejects.toThrow('stop it first');
-      } finally {
-        await cluster.stop();
-      }
-    },
-    30_000,
-  );
+  it('saves a running cluster, which can then be stopped and restored, but not while it runs', async () => {
+    const cluster = await startCluster({ nodes: 0 });
+    try {
+      const running = `--data-dir=${dirname(cluster.kubeconfigFile)}`;
+      await snapshot.run(['save', file, running]);
+      await expect(snapshot.run(['restore', file, running])).rejects.toThrow('stop it first');
+    } finally {
+      await cluster.stop();
+    }
+    await run('restore', file);
+    expect(await keys()).toContainEqual(expect.stringMatching(/^\/registry\/namespaces\/kube-system \d+$/));
+  }, 30_000);
+
+  it('saves and restores another store than the default one', async () => {
+    const revision = await create('/a');
+    await run('save', file);
+    const other = `--storage=sqlite:${join(dataDir, 'other.db')}`;
+    await run('restore', file, other);
+    await run('save', `${file}-2`, other);
+    expect(readFileSync(`${file}-2`)).toEqual(readFileSync(file));
+    expect(await keys()).toEqual([`/a ${revision}`]);
+  });
 
   it.each([
     [['save'], 'snapshot needs an action and a file'],
     [['copy', 'x'], 'snapshot needs an action and a file'],
     [['save', '/tmp/x'], 'there are no objects'],
     [['restore', '/nowhere/x'], 'there is no snapshot'],
+    [['save', '/tmp/x', '--storage=memory'], 'memory keeps nothing'],
   ])('refuses %j', async (args, message) => {
     await expect(run(...args)).rejects.toThrow(message);
   });
