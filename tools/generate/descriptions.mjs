@@ -1,11 +1,15 @@
-// Collects what each API type and field means from the doc comments of @kubernetes/client-node, for `kubectl explain`:
+// Collects what each API type and field means from the doc comments of packages, for `kubectl explain`:
 // schema name → { description, properties: { field: description } }. The repository holds none of these texts.
+// @kubernetes/client-node knows the newest types, kubernetes-models also what fields mean that are types of their own.
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const defaultModels = join(root, 'node_modules/@kubernetes/client-node/dist/gen/models');
+const otherModels = ['kubernetes-models', '@kubernetes-models/apimachinery'].map((name) =>
+  join(root, 'node_modules', name),
+);
 const versionText = /^v\d+(?:(?:alpha|beta)\d+)?$/;
 const pascal = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
@@ -55,9 +59,55 @@ export function collectDescriptions(schemas, models = defaultModels) {
   return out;
 }
 
+/** `{ description, properties }` of one interface of kubernetes-models. */
+function describeInterface(declaration) {
+  const body = /((?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\s*)?)export interface \w+[^{]*\{\n([\s\S]*?)\n\}/.exec(
+    declaration,
+  );
+  if (!body) return undefined;
+  const comment = /\/\*\*([\s\S]*)\*\//.exec(body[1] ?? '')?.[1];
+  const fields = (body[2] ?? '').matchAll(/^ {4}\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n {4}"([^"]+)"\??:/gm);
+  const properties = Object.fromEntries([...fields].map(([, text, name]) => [name, textOf(text)]));
+  return { ...(comment ? { description: textOf(comment) } : undefined), properties };
+}
+
+/** kubernetes-models' interfaces by schema name, whose dots its own names leave out. */
+export function collectInterfaces(schemas, packages = otherModels) {
+  const byName = new Map(schemas.map((schema) => [`I${schema.split(/[.-]/).map(pascal).join('')}`, schema]));
+  const out = {};
+  for (const folder of packages.filter((f) => existsSync(f))) {
+    for (const file of readdirSync(folder, { recursive: true })) {
+      if (!file.endsWith('.d.ts') || file.endsWith('index.d.ts')) continue;
+      const declaration = readFileSync(join(folder, file), 'utf8');
+      const schema = byName.get(
+        /(?:as|interface) (IIoK8s\w+)/.exec(declaration.slice(declaration.indexOf('export ')))?.[1],
+      );
+      const described = schema && describeInterface(declaration);
+      if (described) out[schema] = described;
+    }
+  }
+  return out;
+}
+
+/** What either knows; the first is right where both do. */
+export function mergeDescriptions(first, second) {
+  const out = { ...second };
+  for (const [schema, described] of Object.entries(first)) {
+    const other = second[schema];
+    out[schema] = {
+      ...other,
+      ...described,
+      properties: { ...other?.properties, ...described.properties },
+    };
+  }
+  return out;
+}
+
 /** Writes the file that the apiserver reads; without the package there is none, and explain has no descriptions. */
 export function writeDescriptions(file, models = defaultModels) {
   if (!existsSync(models)) return;
   const { schemas } = JSON.parse(readFileSync(join(root, 'libs/api/facts/schemas.json'), 'utf8'));
-  writeFileSync(file, JSON.stringify(collectDescriptions(Object.keys(schemas), models)));
+  const names = Object.keys(schemas);
+  const all = mergeDescriptions(collectDescriptions(names, models), collectInterfaces(names));
+  writeFileSync(file, JSON.stringify(all));
 }
