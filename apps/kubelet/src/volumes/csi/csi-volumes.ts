@@ -1,27 +1,25 @@
-import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import {
   CSIDrivers,
-  PersistentVolumeClaims,
   Secrets,
   VolumeAttachments,
   type CSIDriver,
   type Node,
-  type PersistentVolume,
-  type PersistentVolumeClaim,
   type Pod,
   type SecretReference,
   type Volume,
 } from '@tinkernetes/api';
-import { ignoreNotFound, Quantity } from '@tinkernetes/apimachinery';
+import { ignoreNotFound } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
 import type { Logger } from '@tinkernetes/component-base';
-import type { VolumeCapability } from '@tinkernetes/csi';
 import { uidOf } from '../../pods/pod-facts';
 import type { PodEvents } from '../../runtime/pod-events';
 import { CsiDrivers, type CsiDriverConnection } from './csi-drivers';
 import { CsiNodeObject } from './csi-node';
 import { CsiPaths, removeMountPoint, writeVolumeData, type VolumeData } from './csi-paths';
+import { attachmentName, capabilityOf, inlineHandle, podInfo, uniqueNameOf } from './csi-requests';
+import { KeyedLock } from './keyed-lock';
+import { growOnNode, type ClaimedVolume, type GrowthDeps } from './volume-growth';
 import { VolumesInUse } from './volumes-in-use';
 
 /** Something else has to happen first; the Pod is looked at again, and nobody is told that anything failed. */
@@ -47,9 +45,6 @@ interface Published {
   readOnly: boolean;
 }
 
-const uniqueNameOf = (driver: string, handle: string): string => `kubernetes.io/csi/${driver}^${handle}`;
-const lifecycle = 'csi.storage.k8s.io/';
-
 /**
  * Volumes of CSI drivers in Pods: staged once a node, published once a Pod, taken away in reverse.
  * Source: pkg/volume/csi, https://kubernetes-csi.github.io/docs/
@@ -58,17 +53,20 @@ export class CsiVolumes {
   private readonly paths: CsiPaths;
   private readonly drivers: CsiDrivers;
   private readonly inUse: VolumesInUse;
+  private readonly growth: GrowthDeps;
   /** Pods that a volume is published in, by its unique name; from the disk after a restart. */
   private readonly users = new Map<string, Set<string>>();
   /** Published by this process, by `pod UID/volume`. */
   private readonly published = new Map<string, Published>();
-  private readonly locks = new Map<string, Promise<unknown>>();
+  /** One thing at a time for a volume, as drivers may rely on. */
+  private readonly locks = new KeyedLock();
   private recovered: Promise<void> | undefined;
 
   constructor(private readonly deps: CsiVolumesDeps) {
     const { client, logger, signal, nodeName, nodeUID } = deps;
     this.paths = new CsiPaths(deps.rootDir);
     this.inUse = new VolumesInUse(client, nodeName);
+    this.growth = { client, events: deps.events, nodeName, paths: this.paths };
     const object = new CsiNodeObject({ client, nodeName, nodeUID });
     this.drivers = new CsiDrivers({
       directory: this.paths.registry,
@@ -93,11 +91,7 @@ export class CsiVolumes {
   /** The volume of a claim. */
   async mountClaim(
     pod: Pod,
-    {
-      claim,
-      volume,
-      readOnly,
-    }: { claim: PersistentVolumeClaim; volume: PersistentVolume; readOnly: boolean },
+    { claim, volume, readOnly }: ClaimedVolume & { readOnly: boolean },
   ): Promise<Published> {
     const { csi } = volume.spec;
     if (!csi) throw new Error(`no volume plugin matched PersistentVolume "${volume.metadata.name}"`);
@@ -107,12 +101,11 @@ export class CsiVolumes {
     const name = uniqueNameOf(driver, handle);
     const key = `${uidOf(pod)}/${volume.metadata.name}`;
     await this.recover();
-    return this.locked(name, async () => {
+    return this.locks.run(name, async () => {
       const connection = this.drivers.get(driver);
-      const capability = capabilityOf(volume, csi.fsType);
       const done = this.published.get(key);
       if (done) {
-        await this.expand(pod, { claim, volume, connection, capability });
+        await growOnNode(this.growth, pod, { claim, volume, connection });
         return done;
       }
       const object = await this.driverObject(driver);
@@ -131,7 +124,7 @@ export class CsiVolumes {
       const request = {
         volumeId: handle,
         publishContext,
-        volumeCapability: capability,
+        volumeCapability: capabilityOf(volume, csi.fsType),
         volumeContext: { ...csi.volumeAttributes, ...podInfo(pod, object, false) },
       };
       const staging = this.paths.staging(driver, handle);
@@ -158,7 +151,7 @@ export class CsiVolumes {
       });
       const result = { path, readOnly: isReadOnly };
       if (!object?.spec.requiresRepublish) this.published.set(key, result);
-      await this.expand(pod, { claim, volume, connection, capability });
+      await growOnNode(this.growth, pod, { claim, volume, connection });
       return result;
     });
   }
@@ -168,10 +161,10 @@ export class CsiVolumes {
     if (!csi) throw new Error(`volume ${name} is not of a CSI driver`);
     const uid = uidOf(pod);
     const { namespace = '' } = pod.metadata;
-    const handle = `csi-${createHash('sha256').update(`${name}${pod.metadata.name}${namespace}${uid}`).digest('hex')}`;
+    const handle = inlineHandle(pod, name);
     const key = `${uid}/${name}`;
     await this.recover();
-    return this.locked(uniqueNameOf(csi.driver, handle), async () => {
+    return this.locks.run(uniqueNameOf(csi.driver, handle), async () => {
       const done = this.published.get(key);
       if (done) return done;
       const connection = this.drivers.get(csi.driver);
@@ -215,7 +208,7 @@ export class CsiVolumes {
     await this.recover();
     for (const data of volumes) {
       const name = uniqueNameOf(data.driverName, data.volumeHandle);
-      await this.locked(name, () => this.unpublish(podUID, data));
+      await this.locks.run(name, () => this.unpublish(podUID, data));
     }
   }
 
@@ -256,9 +249,11 @@ export class CsiVolumes {
     for (const data of await this.paths.stagedVolumes()) {
       const name = uniqueNameOf(data.driverName, data.volumeHandle);
       if (data.driverName !== connection.name || this.usersOf(name).size > 0) continue;
-      await this.locked(name, () => this.unstage(connection, data)).catch((error: unknown) =>
-        this.deps.logger.warn({ err: error, volume: data.specVolID }, 'could not unstage a volume'),
-      );
+      await this.locks
+        .run(name, () => this.unstage(connection, data))
+        .catch((error: unknown) =>
+          this.deps.logger.warn({ err: error, volume: data.specVolID }, 'could not unstage a volume'),
+        );
     }
   }
 
@@ -287,49 +282,6 @@ export class CsiVolumes {
     return attachment.status.attachmentMetadata ?? {};
   }
 
-  /** The node's part of growing a volume, where the controller's is done. */
-  private async expand(
-    pod: Pod,
-    {
-      claim,
-      volume,
-      connection,
-      capability,
-    }: {
-      claim: PersistentVolumeClaim;
-      volume: PersistentVolume;
-      connection: CsiDriverConnection;
-      capability: VolumeCapability;
-    },
-  ): Promise<void> {
-    const storage = volume.spec.capacity?.['storage'] ?? '0';
-    const size = Quantity.parse(storage);
-    const has = Quantity.tryParse(claim.status?.capacity?.['storage']) ?? size;
-    if (size.compare(has) <= 0) return;
-    const { name, namespace } = claim.metadata;
-    if (connection.capabilities.has('EXPAND_VOLUME')) {
-      const { driver = '', volumeHandle = '' } = volume.spec.csi ?? {};
-      await connection.node.nodeExpandVolume({
-        volumeId: volumeHandle,
-        volumePath: this.paths.target(uidOf(pod), volume.metadata.name),
-        stagingTargetPath: this.paths.staging(driver, volumeHandle),
-        capacityRange: { requiredBytes: size.value() },
-        volumeCapability: capability,
-      });
-    }
-    const pending = ['Resizing', 'FileSystemResizePending'];
-    const status = {
-      capacity: { ...claim.status?.capacity, storage },
-      allocatedResourceStatuses: null,
-      conditions: claim.status?.conditions?.filter(({ type }) => !pending.includes(type)) ?? [],
-    };
-    await this.deps.client
-      .for(PersistentVolumeClaims)
-      .patch(name, { status }, { type: 'merge', namespace, subresource: 'status' });
-    const message = `MountVolume.NodeExpandVolume succeeded for volume "${volume.metadata.name}" ${this.deps.nodeName}`;
-    this.deps.events.pod(pod, 'Normal', 'FileSystemResizeSuccessful', message);
-  }
-
   private driverObject(name: string): Promise<CSIDriver | undefined> {
     return this.deps.client
       .for(CSIDrivers)
@@ -355,51 +307,6 @@ export class CsiVolumes {
     this.users.set(name, users);
     return users;
   }
-
-  /** One thing at a time for a volume, as drivers may rely on. */
-  private locked<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const before = this.locks.get(name) ?? Promise.resolve();
-    const run = before.then(work, work);
-    const settled = run.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.locks.set(name, settled);
-    void settled.then(() => {
-      if (this.locks.get(name) === settled) this.locks.delete(name);
-    });
-    return run;
-  }
-}
-
-const attachmentName = (driver: string, handle: string, nodeName: string): string =>
-  `csi-${createHash('sha256').update(`${handle}${driver}${nodeName}`).digest('hex')}`;
-
-const accessModes = {
-  ReadWriteOnce: 'SINGLE_NODE_WRITER',
-  ReadOnlyMany: 'MULTI_NODE_READER_ONLY',
-  ReadWriteMany: 'MULTI_NODE_MULTI_WRITER',
-  ReadWriteOncePod: 'SINGLE_NODE_WRITER',
-} as const;
-
-function capabilityOf({ spec }: PersistentVolume, fsType = ''): VolumeCapability {
-  const [mode = 'ReadWriteOnce'] = spec.accessModes ?? [];
-  return {
-    mount: { fsType, mountFlags: spec.mountOptions ?? [] },
-    accessMode: { mode: accessModes[mode] },
-  };
-}
-
-/** What a driver that asks for it is told of the Pod. */
-function podInfo(pod: Pod, object: CSIDriver | undefined, isEphemeral: boolean): Record<string, string> {
-  if (!object?.spec.podInfoOnMount) return isEphemeral ? { [`${lifecycle}ephemeral`]: 'true' } : {};
-  return {
-    [`${lifecycle}pod.name`]: pod.metadata.name,
-    [`${lifecycle}pod.namespace`]: pod.metadata.namespace ?? '',
-    [`${lifecycle}pod.uid`]: uidOf(pod),
-    [`${lifecycle}serviceAccount.name`]: pod.spec.serviceAccountName ?? '',
-    [`${lifecycle}ephemeral`]: String(isEphemeral),
-  };
 }
 
 /** A volume that is staged already is there. */

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import type { CSIDriver, PersistentVolume, Pod } from '@tinkernetes/api';
+import type { VolumeCapability } from '@tinkernetes/csi';
+import { uidOf } from '../../pods/pod-facts';
+
+const lifecycle = 'csi.storage.k8s.io/';
+
+/** As Node statuses name a volume. */
+export const uniqueNameOf = (driver: string, handle: string): string =>
+  `kubernetes.io/csi/${driver}^${handle}`;
+
+/** Of the VolumeAttachment that has the volume attached to the node. */
+export const attachmentName = (driver: string, handle: string, nodeName: string): string =>
+  `csi-${createHash('sha256').update(`${handle}${driver}${nodeName}`).digest('hex')}`;
+
+const accessModes = {
+  ReadWriteOnce: 'SINGLE_NODE_WRITER',
+  ReadOnlyMany: 'MULTI_NODE_READER_ONLY',
+  ReadWriteMany: 'MULTI_NODE_MULTI_WRITER',
+  ReadWriteOncePod: 'SINGLE_NODE_WRITER',
+} as const;
+
+export function capabilityOf({ spec }: PersistentVolume, fsType = ''): VolumeCapability {
+  const [mode = 'ReadWriteOnce'] = spec.accessModes ?? [];
+  return {
+    mount: { fsType, mountFlags: spec.mountOptions ?? [] },
+    accessMode: { mode: accessModes[mode] },
+  };
+}
+
+/** What a driver that asks for it is told of the Pod. */
+export function podInfo(
+  pod: Pod,
+  object: CSIDriver | undefined,
+  isEphemeral: boolean,
+): Record<string, string> {
+  if (!object?.spec.podInfoOnMount) return isEphemeral ? { [`${lifecycle}ephemeral`]: 'true' } : {};
+  return {
+    [`${lifecycle}pod.name`]: pod.metadata.name,
+    [`${lifecycle}pod.namespace`]: pod.metadata.namespace ?? '',
+    [`${lifecycle}pod.uid`]: uidOf(pod),
+    [`${lifecycle}serviceAccount.name`]: pod.spec.serviceAccountName ?? '',
+    [`${lifecycle}ephemeral`]: String(isEphemeral),
+  };
+}
+
+/** What the driver knows a volume by that a Pod describes itself. Source: pkg/volume/csi makeVolumeHandle. */
+export const inlineHandle = (pod: Pod, volume: string): string =>
+  `csi-${createHash('sha256')
+    .update(`${volume}${pod.metadata.name}${pod.metadata.namespace ?? ''}${uidOf(pod)}`)
+    .digest('hex')}`;
