@@ -22,6 +22,7 @@ function startManager({ dataDir }, port) {
     `--cluster-signing-key-file=${dataDir}/pki/ca.key`,
     `--root-ca-file=${dataDir}/pki/ca.crt`,
     '--use-service-account-credentials',
+    ...['deployment', 'replicaset', 'job'].map((kind) => `--concurrent-${kind}-syncs=20`),
     '--leader-elect=false',
     `--secure-port=${port}`,
   ];

@@ -20,6 +20,10 @@ const patchContentType: Record<PatchType, string> = {
   apply: 'application/apply-patch+yaml',
 };
 
+const metadataOf = (kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList') => ({
+  accept: `application/json;as=${kind};g=meta.k8s.io;v=v1`,
+});
+
 export interface Call extends CallOptions {
   method: string;
   path: string;
@@ -81,6 +85,7 @@ export function createResourceClient<T extends KubeObject>(
         ...options,
         method: 'GET',
         path,
+        headers: options.metadataOnly ? metadataOf('PartialObjectMetadataList') : undefined,
       });
       const items = value.items ?? [];
       for (const item of items) {
@@ -95,9 +100,10 @@ export function createResourceClient<T extends KubeObject>(
     async *watch(options = {}) {
       const { signal } = options;
       const path = pathOf({ namespace: options.namespace }, watchQuery(options));
+      const headers = options.metadataOnly ? metadataOf('PartialObjectMetadata') : undefined;
       if (signal?.aborted) return;
       const response = await transport
-        .open({ ...toRequest({ ...options, method: 'GET', path }), isStream: true })
+        .open({ ...toRequest({ ...options, method: 'GET', path, headers }), isStream: true })
         .catch((error: unknown) => {
           if (signal?.aborted) return undefined;
           throw error;

@@ -33,6 +33,8 @@ export interface ListOptions extends ScopeOptions {
   resourceVersionMatch?: 'Exact' | 'NotOlderThan';
   limit?: number;
   continue?: string;
+  /** Objects come with their metadata only, as PartialObjectMetadata. */
+  metadataOnly?: boolean;
 }
 export interface WatchOptions extends ScopeOptions {
   labelSelector?: string;
@@ -40,6 +42,8 @@ export interface WatchOptions extends ScopeOptions {
   resourceVersion?: string;
   allowWatchBookmarks?: boolean;
   timeoutSeconds?: number;
+  /** As in `ListOptions`. */
+  metadataOnly?: boolean;
 }
 export interface WriteOptions extends ScopeOptions {
   fieldManager?: string;

@@ -1,7 +1,8 @@
-import { Pods, ReplicaSets, type KubeObject } from '@tinkernetes/api';
+import { ConfigMaps, Pods, ReplicaSets, type KubeObject } from '@tinkernetes/api';
 import { VirtualClock } from '@tinkernetes/component-base/testing';
 import type { EventHandler, SharedInformer } from '@tinkernetes/informers';
-import { createCacheBarrier } from './cache-barrier';
+import type { Client } from '@tinkernetes/client';
+import { createCacheBarrier, createServerBarrier } from './cache-barrier';
 
 /** An informer whose progress a test decides. */
 class TestInformer {
@@ -20,6 +21,36 @@ class TestInformer {
     for (const handler of this.handlers) handler.updated?.(object, object);
   }
 }
+
+it('createServerBarrier waits for the newest object that the server has in the namespace', async () => {
+  const clock = new VirtualClock();
+  const [pods, maps] = [new TestInformer(Pods), new TestInformer(ConfigMaps)];
+  const asked: unknown[] = [];
+  const client = {
+    for: ({ resource }: { resource: string }) => ({
+      list: (options: unknown) => {
+        asked.push([resource, options]);
+        const versions = resource === 'pods' ? ['8', '12'] : [];
+        return Promise.resolve({
+          items: versions.map((resourceVersion) => ({ metadata: { name: 'x', resourceVersion } })),
+        });
+      },
+    }),
+  } as unknown as Client;
+  const barrier = createServerBarrier([pods, maps] as unknown as SharedInformer<KubeObject>[], {
+    client,
+    clock,
+  });
+  let passed = false;
+  const { signal } = new AbortController();
+  const waiting = barrier('a/web', signal).then(() => void (passed = true));
+  await clock.advance(0);
+  expect(asked).toContainEqual(['pods', { namespace: 'a', metadataOnly: true, signal }]);
+  expect(passed).toBe(false);
+  pods.advance(12);
+  await waiting;
+  expect(clock.timers).toBe(0);
+});
 
 describe('createCacheBarrier', () => {
   const setup = () => {

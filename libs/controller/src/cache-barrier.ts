@@ -1,4 +1,6 @@
 import type { KubeObject } from '@tinkernetes/api';
+import { splitKey } from '@tinkernetes/apimachinery';
+import type { Client } from '@tinkernetes/client';
 import type { Clock } from '@tinkernetes/component-base';
 import type { SharedInformer } from '@tinkernetes/informers';
 import { parseRevisions } from '@tinkernetes/workqueue';
@@ -23,6 +25,32 @@ export function createCacheBarrier(informers: Iterable<SharedInformer<KubeObject
       return version === undefined ? [] : [reach(informer, version, { clock, signal })];
     });
     await Promise.all(waits);
+  };
+}
+
+/** Resolves when caches hold whatever anybody wrote about a key before the call. */
+export type CaughtUpWithServer = (key: string, signal: AbortSignal) => Promise<void>;
+
+/**
+ * For keys whose last run ended before it could say what it wrote (its process died): a cache that lags behind would
+ * have the same done once more. The server is asked, and the caches must have got as far as the newest object that it
+ * has in the key's namespace. Deletions are not waited for: one more of those does no harm.
+ */
+export function createServerBarrier(
+  informers: Iterable<SharedInformer<KubeObject>>,
+  { client, clock }: { client: Client; clock: Clock },
+): CaughtUpWithServer {
+  return async (key, signal) => {
+    const { namespace } = splitKey(key);
+    const wait = async (informer: SharedInformer<KubeObject>) => {
+      const { descriptor } = informer;
+      const scope = descriptor.namespaced ? { namespace } : {};
+      const { items } = await client.for(descriptor).list({ ...scope, metadataOnly: true, signal });
+      const versions = items.map(({ metadata }) => BigInt(metadata.resourceVersion ?? '0'));
+      const newest = versions.reduce((a, b) => (a > b ? a : b), 0n);
+      await reach(informer, newest, { clock, signal });
+    };
+    await Promise.all([...informers].map(wait));
   };
 }
 

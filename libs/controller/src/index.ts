@@ -1,6 +1,11 @@
 export * from './types';
 export { runWorkers, type RunWorkersOptions } from './workers';
-export { createCacheBarrier, type CaughtUp } from './cache-barrier';
+export {
+  createCacheBarrier,
+  createServerBarrier,
+  type CaughtUp,
+  type CaughtUpWithServer,
+} from './cache-barrier';
 export { groupResourceOf, isInsideRun, KeyLostError, trackWrites } from './write-tracking';
 export { createEventRecorder, type EventRecorderOptions } from './event-recorder';
 export { runLeaderElection, LeadershipLostError, type LeaderElectionOptions } from './leader-election';

@@ -4,7 +4,7 @@ import { createInProcessWorkQueues, type RateLimitingQueue } from '@tinkernetes/
 import { TestClient } from './test-client';
 import { TerminalError, type ReconcileResult } from './types';
 import { runWorkers } from './workers';
-import { trackWrites } from './write-tracking';
+import { KeyLostError, trackWrites } from './write-tracking';
 
 describe('runWorkers', () => {
   let clock: VirtualClock;
@@ -126,5 +126,40 @@ describe('runWorkers', () => {
     queue.add('a');
     await eventually(() => expect(runs).toBe(2));
     expect(waited).toEqual(['configmaps=2']);
+  });
+
+  it('writes nothing more for a key that was lost, and leaves what comes next to its new worker', async () => {
+    let isHeld = true;
+    const lost = new AbortController();
+    const inner = queue;
+    queue = {
+      ...inner,
+      length: 0,
+      add: (key) => inner.add(key),
+      addRateLimited: (key) => inner.addRateLimited(key),
+      shutDown: () => inner.shutDown(),
+      get: async () => {
+        const item = await inner.get();
+        return item && { ...item, isHeld: () => isHeld, signal: lost.signal };
+      },
+    };
+    const client = new TestClient();
+    const tracked = trackWrites(client.client);
+    const errors: unknown[] = [];
+    run(async () => {
+      isHeld = false;
+      await tracked
+        .for(ConfigMaps)
+        .create({ metadata: { name: 'a' } })
+        .catch((error: unknown) => {
+          errors.push(error);
+          throw error;
+        });
+    });
+    queue.add('a');
+    await eventually(() => expect(errors).toHaveLength(1));
+    expect(errors[0]).toBeInstanceOf(KeyLostError);
+    await clock.advance(60_000);
+    expect(errors).toHaveLength(1);
   });
 });

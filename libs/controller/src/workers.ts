@@ -2,7 +2,7 @@ import { withLinkedSignal, type Logger } from '@tinkernetes/component-base';
 import { isConflict } from '@tinkernetes/apimachinery';
 import type { RateLimitingQueue, WorkItem } from '@tinkernetes/workqueue';
 import { TerminalError, type ReconcileResult, type Reconciler } from './types';
-import type { CaughtUp } from './cache-barrier';
+import type { CaughtUp, CaughtUpWithServer } from './cache-barrier';
 import { collectWrites } from './write-tracking';
 
 export interface RunWorkersOptions {
@@ -15,6 +15,8 @@ export interface RunWorkersOptions {
   signal: AbortSignal;
   /** `createCacheBarrier`: waits until the caches have what the key's last run, perhaps elsewhere, wrote. */
   caughtUp?: CaughtUp;
+  /** `createServerBarrier`, for keys that a worker died over. */
+  caughtUpWithServer?: CaughtUpWithServer;
 }
 
 /**
@@ -50,10 +52,11 @@ async function work(options: RunWorkersOptions): Promise<void> {
 }
 
 async function runItem(options: RunWorkersOptions, item: WorkItem, signal: AbortSignal): Promise<void> {
-  const { reconciler, caughtUp, logger } = options;
+  const { reconciler, caughtUp, caughtUpWithServer, logger } = options;
   const { wroteResourceVersion } = await collectWrites(item, async () => {
     const outcome = await attempt(async () => {
       if (item.minResourceVersion && caughtUp) await caughtUp(item.minResourceVersion, signal);
+      if (item.isTakenOver) await caughtUpWithServer?.(item.key, signal);
       return (await reconciler.reconcile(item.key, { signal })) ?? {};
     });
     // A key whose lock was lost belongs to another worker now: it decides what happens next.

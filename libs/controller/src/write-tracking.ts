@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { KubeObject, ResourceDescriptor, Status } from '@tinkernetes/api';
-import type { Client, ResourceClient } from '@tinkernetes/client';
+import type { CallOptions, Client, ResourceClient } from '@tinkernetes/client';
 import { formatRevisions, type WorkItem } from '@tinkernetes/workqueue';
 
 /** One run of a key, as far as what it calls needs to know of it. */
@@ -8,6 +8,8 @@ interface RunOfKey {
   /** Highest resourceVersion written, by resource (`pods`, `replicasets.apps`). */
   readonly writes: Map<string, bigint>;
   isHeld(): boolean;
+  /** Aborted when the key is lost. */
+  readonly signal: AbortSignal;
 }
 
 const current = new AsyncLocalStorage<RunOfKey>();
@@ -33,11 +35,11 @@ export function groupResourceOf({ group, resource }: ResourceDescriptor<unknown>
  * `pods=120,replicasets.apps=125`. By resource, since each cache only hears of its own.
  */
 export async function collectWrites<R>(
-  item: Pick<WorkItem, 'isHeld'>,
+  item: Pick<WorkItem, 'isHeld' | 'signal'>,
   work: () => Promise<R>,
 ): Promise<{ outcome: R; wroteResourceVersion?: string }> {
   const writes = new Map<string, bigint>();
-  const outcome = await current.run({ writes, isHeld: () => item.isHeld() }, work);
+  const outcome = await current.run({ writes, isHeld: () => item.isHeld(), signal: item.signal }, work);
   return { outcome, wroteResourceVersion: writes.size > 0 ? formatRevisions(writes) : undefined };
 }
 
@@ -62,23 +64,29 @@ function trackResource<T extends KubeObject>(resource: ResourceClient<T>): Resou
     if (number > (run.writes.get(name) ?? 0n)) run.writes.set(name, number);
     return written;
   };
-  /** A write of the key's owner. */
-  const owned = async <R>(write: () => Promise<R>): Promise<R> => {
-    if (current.getStore()?.isHeld() === false) throw new KeyLostError();
-    return write();
+  /** A write of the key's owner, which breaks off when the key is lost. */
+  const owned = async <O extends CallOptions, R>(
+    options: O | undefined,
+    write: (options: O) => Promise<R>,
+  ): Promise<R> => {
+    const run = current.getStore();
+    if (run?.isHeld() === false) throw new KeyLostError();
+    return write({ ...options, signal: options?.signal ?? run?.signal } as O);
   };
   return {
     ...resource,
-    create: (...args) => owned(async () => note(await resource.create(...args))),
-    update: (...args) => owned(async () => note(await resource.update(...args))),
-    updateStatus: (...args) => owned(async () => note(await resource.updateStatus(...args))),
-    patch: (...args) => owned(async () => note(await resource.patch(...args))),
-    delete: (...args) => owned(async () => note(await resource.delete(...args))),
-    deleteCollection: (...args) => owned(() => resource.deleteCollection(...args)),
-    updateScale: (...args) => owned(() => resource.updateScale(...args)),
-    subresource: (method, ...args) =>
+    create: (object, options) => owned(options, async (o) => note(await resource.create(object, o))),
+    update: (object, options) => owned(options, async (o) => note(await resource.update(object, o))),
+    updateStatus: (object, options) =>
+      owned(options, async (o) => note(await resource.updateStatus(object, o))),
+    patch: (object, change, options) =>
+      owned(options, async (o) => note(await resource.patch(object, change, o))),
+    delete: (object, options) => owned(options, async (o) => note(await resource.delete(object, o))),
+    deleteCollection: (options) => owned(options, (o) => resource.deleteCollection(o)),
+    updateScale: (object, scale, options) => owned(options, (o) => resource.updateScale(object, scale, o)),
+    subresource: (method, object, subresource, body, options) =>
       method === 'GET'
-        ? resource.subresource(method, ...args)
-        : owned(() => resource.subresource(method, ...args)),
+        ? resource.subresource(method, object, subresource, body, options)
+        : owned(options, (o) => resource.subresource(method, object, subresource, body, o)),
   };
 }

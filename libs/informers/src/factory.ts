@@ -52,6 +52,7 @@ export function createSharedInformerFactory(options: SharedInformerFactoryOption
       });
       return informer;
     },
+    has: (descriptor) => informers.has(keyOfInformer(descriptor, {})),
     start() {
       for (const [key, { run }] of informers) {
         if (!running.has(key)) running.set(key, run());
@@ -71,5 +72,6 @@ export function createSharedInformerFactory(options: SharedInformerFactoryOption
 
 function keyOfInformer(descriptor: ResourceDescriptor<unknown>, scope: InformerOptions): string {
   const { group, version, resource } = descriptor;
-  return [group, version, resource, scope.namespace, scope.labelSelector, scope.fieldSelector].join('|');
+  const { namespace, labelSelector, fieldSelector, metadataOnly = false } = scope;
+  return [group, version, resource, namespace, labelSelector, fieldSelector, metadataOnly].join('|');
 }

@@ -49,11 +49,15 @@ export interface InformerOptions {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
+  /** Keep objects' metadata only (PartialObjectMetadata): for who counts or follows owners. */
+  metadataOnly?: boolean;
 }
 
 /** One informer per (resource, options). */
 export interface SharedInformerFactory {
   for<T extends KubeObject>(descriptor: ResourceDescriptor<T>, options?: InformerOptions): SharedInformer<T>;
+  /** Whether somebody has asked for the whole objects of all namespaces. */
+  has(descriptor: ResourceDescriptor<unknown>): boolean;
   /** Starts all informers asked for so far; call again after asking for more. They stop with the factory's signal. */
   start(): void;
   waitForSync(): Promise<void>;

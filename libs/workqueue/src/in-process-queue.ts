@@ -120,6 +120,7 @@ export class InProcessQueue implements RateLimitingQueue {
       key,
       signal: neverAborted,
       isHeld: () => true,
+      isTakenOver: false,
       minResourceVersion,
       done: (result) => {
         if (done) return;

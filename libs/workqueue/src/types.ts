@@ -33,6 +33,8 @@ export interface WorkItem {
    * run wrote (`done`), in whichever process, and the changes for which the key was added (`add`).
    */
   readonly minResourceVersion?: string;
+  /** The last run did not come to its end: what it wrote is not in `minResourceVersion`. */
+  readonly isTakenOver: boolean;
   /** Ends the run. `wroteResourceVersion` is handed to the key's next run. */
   done(result?: { wroteResourceVersion?: string }): void;
 }

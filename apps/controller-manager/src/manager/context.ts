@@ -1,6 +1,6 @@
 import type { Client } from '@tinkernetes/client';
 import type { Clock, Logger, Metrics, Random, StepTracer } from '@tinkernetes/component-base';
-import type { CaughtUp, EventRecorder } from '@tinkernetes/controller';
+import type { CaughtUp, CaughtUpWithServer, EventRecorder } from '@tinkernetes/controller';
 import type { SharedInformerFactory } from '@tinkernetes/informers';
 import type { WorkQueueFactory } from '@tinkernetes/workqueue';
 import type { ControllerManagerFlags } from '../options';
@@ -13,6 +13,8 @@ export interface ControllerContext {
   ownInformers(signal: AbortSignal): SharedInformerFactory;
   /** Waits until the caches that this controller asked for show what a key's last run wrote. */
   readonly caughtUp: CaughtUp;
+  /** The same for a key that another replica's worker died over. */
+  readonly caughtUpWithServer: CaughtUpWithServer;
   /** Writes under the controller's own identity. */
   readonly client: Client;
   readonly recorder: EventRecorder;

@@ -18,8 +18,11 @@ export function queueController({
 }: QueueControllerOptions): RunnableController {
   return {
     run: () => {
-      const { logger, signal, caughtUp } = context;
-      return runWorkers({ queue, reconciler, concurrency, logger, signal, caughtUp });
+      const { logger, signal, caughtUp, caughtUpWithServer } = context;
+      return runWorkers({
+        ...{ queue, reconciler, concurrency, logger, signal },
+        ...{ caughtUp, caughtUpWithServer },
+      });
     },
   };
 }

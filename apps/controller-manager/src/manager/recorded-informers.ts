@@ -1,6 +1,12 @@
 import type { KubeObject } from '@tinkernetes/api';
+import type { Client } from '@tinkernetes/client';
 import type { Clock } from '@tinkernetes/component-base';
-import { createCacheBarrier, type CaughtUp } from '@tinkernetes/controller';
+import {
+  createCacheBarrier,
+  createServerBarrier,
+  type CaughtUp,
+  type CaughtUpWithServer,
+} from '@tinkernetes/controller';
 import type { SharedInformer, SharedInformerFactory } from '@tinkernetes/informers';
 
 /** What one controller reads. */
@@ -11,12 +17,16 @@ export interface RecordedInformers {
   record(factory: SharedInformerFactory): SharedInformerFactory;
   /** Waits for the caches asked for so far. */
   readonly caughtUp: CaughtUp;
+  readonly caughtUpWithServer: CaughtUpWithServer;
   /** Resolves when the caches that this controller reads are filled; others' may still be filling. */
   filled(signal: AbortSignal): Promise<void>;
 }
 
 /** Remembers what one controller asks for: what it must have seen is waited for in those caches. */
-export function recordInformers(shared: SharedInformerFactory, clock: Clock): RecordedInformers {
+export function recordInformers(
+  shared: SharedInformerFactory,
+  { client, clock }: { client: Client; clock: Clock },
+): RecordedInformers {
   const used = new Set<SharedInformer<KubeObject>>();
   const record = (factory: SharedInformerFactory): SharedInformerFactory => ({
     ...factory,
@@ -30,6 +40,7 @@ export function recordInformers(shared: SharedInformerFactory, clock: Clock): Re
     factory: record(shared),
     record,
     caughtUp: createCacheBarrier(used, clock),
+    caughtUpWithServer: createServerBarrier(used, { client, clock }),
     filled: async (signal) => {
       await Promise.all([...used].map((informer) => informer.waitForSync(signal)));
     },

@@ -91,14 +91,15 @@ interface StartOptions extends ControllersOptions {
 
 function startController(
   definition: ControllerDefinition,
-  { flags, context, signal, informers, cachesOptions, queues, identity }: StartOptions,
+  { flags, client, context, signal, informers, cachesOptions, queues, identity }: StartOptions,
 ): Running[] {
   const { clock, random, logger, metrics, tracer } = context;
-  const caches = recordInformers(informers, clock);
+  const caches = recordInformers(informers, { client, clock });
   const controller = definition.start?.({
     informers: caches.factory,
     ownInformers: (until) => caches.record(createSharedInformerFactory({ ...cachesOptions, signal: until })),
     caughtUp: caches.caughtUp,
+    caughtUpWithServer: caches.caughtUpWithServer,
     client: trackWrites(identity),
     recorder: createEventRecorder({
       client: identity,

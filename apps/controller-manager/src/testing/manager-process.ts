@@ -7,7 +7,7 @@ import type { TestApiServer } from '@tinkernetes/testing';
 
 /** Controller managers in processes of their own, which can be killed and stopped. */
 export class ManagerProcesses {
-  isStopped = false;
+  private isStopped = false;
   private readonly children = new Set<ChildProcess>();
 
   private constructor(
@@ -38,10 +38,14 @@ export class ManagerProcesses {
     ]);
   }
 
+  /** One that gives up, since it lost its leadership while the machine was busy, is started again. */
   start(flags: readonly string[] = []): ChildProcess {
     const argv = [this.script, ...this.flags, ...flags];
     const child = spawn(process.execPath, argv, { stdio: 'ignore' });
     this.children.add(child);
+    child.once('exit', (code) => {
+      if (code !== null && !this.isStopped) this.start(flags);
+    });
     return child;
   }
 

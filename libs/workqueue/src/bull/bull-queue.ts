@@ -220,6 +220,7 @@ export class BullQueue implements RateLimitingQueue {
       signal: held.signal,
       isHeld: () => held.isHeld(),
       minResourceVersion: seen,
+      isTakenOver: job.stalledCounter > 0,
       done: (result) => {
         if (done) return;
         done = true;

@@ -150,7 +150,7 @@ describeWithRedis(`BullMQ work queue${missing ? ` (${missing})` : ''}`, () => {
     child.kill('SIGKILL');
     await exited;
     const taken = await queue.get();
-    expect(taken?.key).toBe('a');
+    expect([taken?.key, taken?.isTakenOver]).toEqual(['a', true]);
     taken?.done();
     await factory.close();
     await rm(dirname(script), { recursive: true });

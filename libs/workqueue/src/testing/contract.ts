@@ -157,7 +157,7 @@ export function workQueueContract({ create, skip = [] }: WorkQueueContractOption
     const item = await take();
     await realClock.sleep(50);
     expect(item.signal.aborted).toBe(false);
-    expect(item.isHeld()).toBe(true);
+    expect([item.isHeld(), item.isTakenOver]).toEqual([true, false]);
     item.done();
   });
 

@@ -29,7 +29,9 @@ export function startGarbageCollectorController(context: ControllerContext): Run
 
   const follow = (descriptor: ResourceDescriptor, factory: SharedInformerFactory) => {
     const apiVersion = apiVersionOf(descriptor);
-    factory.for(descriptor).addEventHandler({
+    // Whole objects only where another controller keeps them in any case.
+    const metadataOnly = !factory.has(descriptor);
+    factory.for(descriptor, { metadataOnly }).addEventHandler({
       added: (object) => graph.observed(object, descriptor, apiVersion),
       updated: (_, object) => graph.observed(object, descriptor, apiVersion),
       deleted: (object) => graph.removed(object.metadata.uid ?? ''),

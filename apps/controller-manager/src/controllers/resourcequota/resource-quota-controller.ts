@@ -19,18 +19,22 @@ import {
   type ResourceDescriptor,
 } from '@tinkernetes/api';
 import { ignoreNotFound, isPodTerminal, keyOf } from '@tinkernetes/apimachinery';
-import type { Reconciler } from '@tinkernetes/controller';
+import { groupResourceOf, type Reconciler } from '@tinkernetes/controller';
 import type { SharedInformer } from '@tinkernetes/informers';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
+import { discoverResources } from '../shared/discovered-resources';
 import { sameStatus } from '../shared/same-status';
+import { watchObjects } from '../shared/watch-objects';
 import { resourceOfName, usedOf } from './usage';
 
-/** What can be counted from caches; the garbage collector fills them in any case. */
-const countable: ReadonlyArray<ResourceDescriptor<KubeObject>> = [
-  Pods,
-  Services,
-  PersistentVolumeClaims,
+type Countable = ResourceDescriptor<KubeObject>;
+
+/** What counts for more than one. */
+const measured = [Pods, Services, PersistentVolumeClaims] as unknown as readonly Countable[];
+
+/** What is counted only; other resources, custom ones too, are followed from when a quota names them. */
+const counted = [
   ConfigMaps,
   Secrets,
   ServiceAccounts,
@@ -43,7 +47,7 @@ const countable: ReadonlyArray<ResourceDescriptor<KubeObject>> = [
   Jobs,
   CronJobs,
   Ingresses,
-] as unknown as ReadonlyArray<ResourceDescriptor<KubeObject>>;
+] as unknown as readonly Countable[];
 
 /**
  * Keeps what is used of each quota up to date; admission charges creations at once, this gives back what ended or was
@@ -55,27 +59,31 @@ export function startResourceQuotaController(context: ControllerContext): Runnab
   const queue = context.queues.create('resourcequota_primary');
   const quotas = informers.for(ResourceQuotas);
   const caches = new Map<string, SharedInformer<KubeObject>>();
-  quotas.addEventHandler({
-    added: (quota) => queue.add(keyOf(quota)),
-    updated: (_, quota) => queue.add(keyOf(quota)),
-  });
+  watchObjects(quotas, (key) => queue.add(key));
   const enqueueNamespace = ({ metadata }: KubeObject) => {
     for (const quota of quotas.lister.list(metadata.namespace)) queue.add(keyOf(quota));
   };
-  for (const descriptor of countable) {
-    const { group, resource } = descriptor;
-    const cache = informers.for(descriptor);
-    caches.set(group ? `${resource}.${group}` : resource, cache);
-    const changesUsage = (before: KubeObject, after: KubeObject) =>
-      resource === 'pods'
-        ? isPodTerminal(after as Pod) && !isPodTerminal(before as Pod)
-        : (resource === 'services' || resource === 'persistentvolumeclaims') &&
-          before.metadata.generation !== after.metadata.generation;
+  const follow = (descriptor: Countable, metadataOnly: boolean) => {
+    const cache = informers.for(descriptor, { metadataOnly });
+    caches.set(groupResourceOf(descriptor), cache);
     cache.addEventHandler({
       added: (object, isInitial) => !isInitial && enqueueNamespace(object),
-      updated: (before, after) => changesUsage(before, after) && enqueueNamespace(after),
+      updated: (before, after) => changesUsage(descriptor, before, after) && enqueueNamespace(after),
       deleted: enqueueNamespace,
     });
+    return cache;
+  };
+  for (const descriptor of measured) follow(descriptor, false);
+  for (const descriptor of counted) follow(descriptor, !informers.has(descriptor));
+
+  /** A resource that nobody has named before. */
+  async function followNamed(name: string, signal: AbortSignal): Promise<void> {
+    const { resources } = await discoverResources(client);
+    const found = resources.find((r) => groupResourceOf(r) === name && r.verbs.includes('watch'));
+    if (!found || caches.has(name)) return;
+    const cache = follow(found, true);
+    informers.start();
+    await cache.waitForSync(signal);
   }
 
   const reconciler: Reconciler = {
@@ -85,13 +93,14 @@ export function startResourceQuotaController(context: ControllerContext): Runnab
       if (!quota) return;
       const { namespace } = quota.metadata;
       const wanted = new Set(Object.keys(quota.spec?.hard ?? {}).map(resourceOfName));
-      const counted = [...wanted].flatMap((name) => {
+      for (const name of wanted) if (!caches.has(name)) await followNamed(name, signal);
+      const objects = [...wanted].flatMap((name) => {
         const cache = caches.get(name);
         if (!cache) return [];
         const { group, resource } = cache.descriptor;
         return [{ group, resource, objects: cache.lister.list(namespace) }];
       });
-      const status = { hard: quota.spec?.hard, used: usedOf(quota, counted) };
+      const status = { hard: quota.spec?.hard, used: usedOf(quota, objects) };
       if (sameStatus(quota.status, status) && quota.status?.hard) return;
       await client
         .for(ResourceQuotas)
@@ -105,4 +114,12 @@ export function startResourceQuotaController(context: ControllerContext): Runnab
     reconciler,
     concurrency: context.flags['concurrent-resource-quota-syncs'],
   });
+}
+
+/** Whether an update may change what the object counts for. */
+function changesUsage({ group, resource }: Countable, before: KubeObject, after: KubeObject): boolean {
+  if (group !== '') return false;
+  if (resource === 'pods') return isPodTerminal(after as Pod) && !isPodTerminal(before as Pod);
+  const isMeasured = resource === 'services' || resource === 'persistentvolumeclaims';
+  return isMeasured && before.metadata.generation !== after.metadata.generation;
 }

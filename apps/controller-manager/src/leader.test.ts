@@ -1,0 +1,87 @@
+import { Deployments, Leases, Pods, type Lease } from '@tinkernetes/api';
+import { createClient, type Client } from '@tinkernetes/client';
+import { eventually } from '@tinkernetes/component-base/testing';
+import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
+import { ended, ManagerProcesses } from './testing/manager-process';
+import { startNodeActor, type NodeActor } from './testing/node-actor';
+
+const namespace = 'default';
+/** Long enough for a machine with other work, too: a leader that can't renew gives up. */
+const leaseMs = 8000;
+const timeoutMs = 60_000;
+
+describe('two managers of which one leads', () => {
+  let server: TestApiServer;
+  let client: Client;
+  let actor: NodeActor;
+  let managers: ManagerProcesses;
+
+  beforeAll(async () => {
+    server = await startApiServer();
+    client = createClient(server.adminConfig);
+    actor = await startNodeActor(client);
+    managers = await ManagerProcesses.create(server, [
+      `--leader-elect-lease-duration=${leaseMs}ms`,
+      '--leader-elect-renew-deadline=7s',
+      '--leader-elect-retry-period=300ms',
+    ]);
+  }, timeoutMs);
+  afterAll(async () => {
+    await managers?.stop();
+    await actor?.stop();
+    client?.close();
+    await server?.stop();
+  });
+
+  const lease = (): Promise<Lease> =>
+    client.for(Leases).get('kube-controller-manager', { namespace: 'kube-system' });
+  const create = (name: string) =>
+    client.for(Deployments).create(
+      {
+        metadata: { name },
+        spec: {
+          replicas: 4,
+          selector: { matchLabels: { app: name } },
+          template: {
+            metadata: { labels: { app: name } },
+            spec: { containers: [{ name: 'main', image: 'web' }] },
+          },
+        },
+      },
+      { namespace },
+    );
+  const isAvailable = (name: string) =>
+    eventually(
+      async () => {
+        const { status } = await client.for(Deployments).get(name, { namespace });
+        expect(status?.availableReplicas).toBe(4);
+      },
+      { timeoutMs },
+    );
+
+  it(
+    'goes on under the other when the leader is killed, not before its lease has run out, and does nothing twice',
+    async () => {
+      const made = new Set<string>();
+      actor.pods.addEventHandler({ added: ({ metadata }) => made.add(metadata.uid ?? '') });
+      const first = managers.start();
+      await create('before');
+      await isAvailable('before');
+      managers.start();
+      const before = await lease();
+      await create('meanwhile');
+      await ended(first);
+      const last = await lease();
+      await isAvailable('meanwhile');
+      const after = await lease();
+      expect(after.spec.holderIdentity).not.toBe(before.spec.holderIdentity);
+      expect(after.spec.leaseTransitions).toBe((before.spec.leaseTransitions ?? 0) + 1);
+      const waited = Date.parse(after.spec.acquireTime ?? '') - Date.parse(last.spec.renewTime ?? '');
+      expect(waited).toBeGreaterThanOrEqual(leaseMs);
+      expect(made.size).toBe(8);
+      const { items } = await client.for(Pods).list({ namespace });
+      expect(items).toHaveLength(8);
+    },
+    timeoutMs * 2,
+  );
+});
