@@ -36,9 +36,28 @@ export class ApiLoad {
     this.client = new HttpsClient(kubeconfig, { sockets: concurrency });
     this.watcher = new HttpsClient(kubeconfig, { sockets: Infinity });
     this.size = size;
-    this.steps = ['create', 'get', 'patch', 'list', 'page', 'watch', 'delete'];
+    this.count = 0;
+    const { pods: few, many } = size;
+    this.steps = {
+      create: () => this.#measure('create', few, (i) => this.#create(`pod-${i}`)),
+      get: () => this.#measure('get', few, (i) => this.client.request('GET', `${pods}/pod-${i}`)),
+      patch: () => this.#measure('patch a label', few, (i) => this.#patch(`pod-${i}`)),
+      list: () => this.#list(few, 20),
+      page: () => this.#page(few),
+      ...Object.fromEntries(
+        size.watchers.map((watchers) => [`watch-${watchers}`, () => this.#fanOut(watchers)]),
+      ),
+      delete: () => this.#measure('delete', few, (i) => this.#delete(`pod-${i}`)),
+      ...(many && {
+        fill: () => this.#measure(`create until there are ${many}`, many, (i) => this.#create(`many-${i}`)),
+        'list-many': () => this.#list(many, 5),
+        'table-many': () => this.#list(many, 3, 'Table'),
+        'page-many': () => this.#page(many),
+      }),
+    };
   }
 
+  /** Both servers get the same chance to warm up: what runs for days is compared, not what has just started. */
   async prepare() {
     const request = (path, body) => this.client.request('POST', path, { body: JSON.stringify(body) });
     await request('/api/v1/namespaces', { metadata: { name: namespace } });
@@ -48,44 +67,70 @@ export class ApiLoad {
         if (!String(error).includes('409')) throw error;
       },
     );
-    for (let i = 0; i < 100; i++) await this.#create(`warm-${i}`);
-    for (let i = 0; i < 100; i++) await this.#delete(`warm-${i}`);
-    await this.eventLoopLag();
+    const warmUp = (operation) => this.#measure('', this.size.warmUp, operation);
+    await warmUp((i) => this.#create(`warm-${i}`));
+    await warmUp((i) => this.client.request('GET', `${pods}/warm-${i}`));
+    await warmUp((i) => this.#patch(`warm-${i}`));
+    await warmUp((i) => this.#delete(`warm-${i}`));
+    await this.server();
   }
 
-  run(step) {
-    const { pods: count, watchers } = this.size;
-    switch (step) {
-      case 'create':
-        return this.#measure(`create`, count, (i) => this.#create(`pod-${i}`));
-      case 'get':
-        return this.#measure('get', count, (i) => this.client.request('GET', `${pods}/pod-${i}`));
-      case 'patch':
-        return this.#measure('patch a label', count, (i) => this.#patch(`pod-${i}`));
-      case 'list':
-        return this.#measure(`list ${count} Pods`, 20, () => this.client.request('GET', pods), 1);
-      case 'page':
-        return this.#measure('list by label, limit 100', 200, () =>
-          this.client.request('GET', `${pods}?labelSelector=half%3D1&limit=100`),
-        );
-      case 'watch':
-        return this.#fanOut(watchers);
-      case 'delete':
-        return this.#measure('delete', count, (i) => this.#delete(`pod-${i}`));
-    }
-  }
-
-  /** The longest block since this was asked last, as the server tells; only ours has the metric. */
-  async eventLoopLag() {
+  /** What the server tells of itself: CPU seconds, resident MB, longest block of its event loop since asked last. */
+  async server() {
     const text = String(await this.client.request('GET', '/metrics'));
-    const seconds = Number(/^nodejs_eventloop_lag_max_seconds(?:\{[^}]*\})? (\S+)/m.exec(text)?.[1]);
-    return Number.isFinite(seconds) ? `${(seconds * 1000).toFixed(0)} ms at most` : 'not told';
+    const value = (name) => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)`, 'm').exec(text)?.[1]);
+    return {
+      cpuSeconds: value('process_cpu_seconds_total'),
+      residentMB: value('process_resident_memory_bytes') / 1024 / 1024,
+      lagMs: value('nodejs_eventloop_lag_max_seconds') * 1000,
+    };
+  }
+
+  /** One step, with what the server spent on it. */
+  async run(step) {
+    const before = await this.server();
+    const result = await this.steps[step]();
+    const after = await this.server();
+    return {
+      ...result,
+      cpuMs: ((after.cpuSeconds - before.cpuSeconds) * 1000) / result.count,
+      lagMs: after.lagMs,
+      residentMB: after.residentMB,
+    };
+  }
+
+  /** Creates so many Pods more; one watcher sees them. Returns the server's CPU time for each, in milliseconds. */
+  async grow(count) {
+    const before = await this.server();
+    let received = 0;
+    let done;
+    const all = new Promise((resolve) => (done = resolve));
+    const { metadata } = JSON.parse(await this.client.request('GET', `${pods}?limit=1`));
+    const path = `${pods}?watch=1&resourceVersion=${metadata.resourceVersion}`;
+    const stop = await this.watcher.watch(path, (lines) => (received += lines) >= count && done());
+    const { perSecond } = await this.#measure('', count, () => this.#create(`grown-${this.count++}`));
+    await all;
+    stop();
+    const after = await this.server();
+    return { perSecond, cpuMs: ((after.cpuSeconds - before.cpuSeconds) * 1000) / count, ...after };
   }
 
   async cleanUp() {
     await this.client.request('DELETE', `/api/v1/namespaces/${namespace}`);
     this.client.close();
     this.watcher.close();
+  }
+
+  #list(count, times, transform) {
+    const label = `list ${count} Pods${transform ? ` as a ${transform}` : ''}`;
+    const accept = transform ? `application/json;as=${transform};v=v1;g=meta.k8s.io` : 'application/json';
+    return this.#measure(label, times, () => this.client.request('GET', pods, { accept }), 1);
+  }
+
+  #page(count) {
+    return this.#measure(`list by label, limit 100, of ${count}`, 200, () =>
+      this.client.request('GET', `${pods}?labelSelector=half%3D1&limit=100`),
+    );
   }
 
   #create(name) {
@@ -118,7 +163,7 @@ export class ApiLoad {
     );
     const elapsed = performance.now() - start;
     times.sort((a, b) => a - b);
-    return { label, perSecond: (count / elapsed) * 1000, p50: at(times, 0.5), p99: at(times, 0.99) };
+    return { label, count, perSecond: (count / elapsed) * 1000, p50: at(times, 0.5), p99: at(times, 0.99) };
   }
 
   /** Raw frames that reach all watchers while Pods are created. */
@@ -134,12 +179,18 @@ export class ApiLoad {
       if (received >= expected) done();
     };
     const stops = [];
-    for (let i = 0; i < watchers; i++) stops.push(await this.watcher.watch(path, onLines));
+    // Some at a time: each needs a TLS handshake.
+    while (stops.length < watchers) {
+      const opening = Math.min(10, watchers - stops.length);
+      stops.push(
+        ...(await Promise.all(Array.from({ length: opening }, () => this.watcher.watch(path, onLines)))),
+      );
+    }
     const start = performance.now();
-    await this.#measure('', this.size.watchedCreates, (i) => this.#create(`watched-${i}`));
+    await this.#measure('', this.size.watchedCreates, (i) => this.#create(`watched-${watchers}-${i}`));
     await all;
     const perSecond = (expected / (performance.now() - start)) * 1000;
     for (const stop of stops) stop();
-    return { label: `watch events to ${watchers} watchers`, perSecond };
+    return { label: `watch events to ${watchers} watchers`, count: expected, perSecond };
   }
 }

@@ -30,13 +30,15 @@ export class HttpsClient {
   }
 
   /** Resolves with the answer's bytes; rejects when it is none of 2xx. */
-  request(method, path, { body, type = 'application/json' } = {}) {
+  request(method, path, { body, type = 'application/json', accept } = {}) {
     return new Promise((resolve, reject) => {
       // Node adds no length to a DELETE by itself.
       const length = body ? Buffer.byteLength(body) : 0;
-      const headers = body
-        ? { ...this.headers, 'content-type': type, 'content-length': length }
-        : this.headers;
+      const headers = {
+        ...this.headers,
+        ...(body && { 'content-type': type, 'content-length': length }),
+        ...(accept && { accept }),
+      };
       const req = https.request(new URL(path, this.server), { method, agent: this.agent, headers });
       req.on('response', (res) => {
         const chunks = [];
