@@ -34,7 +34,7 @@ export function versionErrors({ spec, status }: CustomResourceDefinition): Field
     errors.push(
       invalid(
         'spec.versions',
-        spec.versions.length > 0 ? spec.versions.map(internalVersion) : null,
+        spec.versions.map(internalVersion),
         'must have exactly one version marked as storage version',
       ),
     );

@@ -49,6 +49,6 @@ export function checkName(given: string, wanted: string): void {
   throw badRequest(
     given
       ? `the name of the object (${given}) does not match the name on the URL (${wanted})`
-      : `name must be provided`,
+      : `the name of the object (${wanted} based on URL) was undeterminable: name must be provided`,
   );
 }

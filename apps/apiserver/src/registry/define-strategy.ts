@@ -11,6 +11,8 @@ export interface StrategyRules<T extends KubeObject> extends Omit<
 > {
   /** Of the object's name. Default: DNS-1123 subdomain. */
   readonly nameCheck?: NameCheck;
+  /** Whether an update's metadata has to pass what a new object's has to, too, in the words of both. */
+  readonly revalidatesMeta?: boolean;
   /** The rules beyond metadata, at create and at every update. */
   readonly validate?: (object: T, context: StrategyContext) => Errors;
   /** What an update may not do. Default: what `validate` says of the new object. */
@@ -23,7 +25,14 @@ export function defineStrategy<T extends KubeObject>(
   descriptor: ResourceDescriptor<T>,
   rules: StrategyRules<T> = {},
 ): Strategy<T> {
-  const { nameCheck = isDns1123Subdomain, validate, validateUpdate, validateStatusUpdate, ...rest } = rules;
+  const {
+    nameCheck = isDns1123Subdomain,
+    revalidatesMeta = false,
+    validate,
+    validateUpdate,
+    validateStatusUpdate,
+    ...rest
+  } = rules;
   const metaRules = { isNamespaced: descriptor.namespaced, nameCheck };
   return {
     ...rest,
@@ -33,6 +42,7 @@ export function defineStrategy<T extends KubeObject>(
     ],
     validateUpdate: (object, old, context) => [
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
+      ...(revalidatesMeta ? validateObjectMeta(object.metadata, metaRules) : []),
       ...(validateUpdate ? validateUpdate(object, old, context) : (validate?.(object, context) ?? [])),
     ],
     validateStatusUpdate: (object, old, context) => [

@@ -160,6 +160,7 @@ const failurePolicies = ['Fail', 'Ignore'];
 
 /** Source: k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicy. */
 export const validatingAdmissionPolicyStrategy = defineStrategy(ValidatingAdmissionPolicies, {
+  allowUnconditionalUpdate: false,
   default: (policy) =>
     mapMember(policy, 'spec', (spec) =>
       fill(mapMember(spec, 'matchConstraints', defaultMatchResources), { failurePolicy: 'Fail' }),
@@ -189,6 +190,7 @@ export const validatingAdmissionPolicyStrategy = defineStrategy(ValidatingAdmiss
 
 /** Source: k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicybinding. */
 export const validatingAdmissionPolicyBindingStrategy = defineStrategy(ValidatingAdmissionPolicyBindings, {
+  allowUnconditionalUpdate: false,
   hasGeneration: true,
   default: (binding) =>
     mapMember(binding, 'spec', (spec) => mapMember(spec, 'matchResources', defaultMatchResources)),
@@ -214,6 +216,7 @@ export const validatingAdmissionPolicyBindingStrategy = defineStrategy(Validatin
 
 /** Source: KEP-3962; k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingadmissionpolicy. */
 export const mutatingAdmissionPolicyStrategy = defineStrategy(MutatingAdmissionPolicies, {
+  allowUnconditionalUpdate: false,
   hasGeneration: true,
   default: (policy) =>
     mapMember(policy, 'spec', (spec) =>
@@ -242,6 +245,7 @@ export const mutatingAdmissionPolicyStrategy = defineStrategy(MutatingAdmissionP
 });
 
 export const mutatingAdmissionPolicyBindingStrategy = defineStrategy(MutatingAdmissionPolicyBindings, {
+  allowUnconditionalUpdate: false,
   hasGeneration: true,
   default: (binding) =>
     mapMember(binding, 'spec', (spec) => mapMember(spec, 'matchResources', defaultMatchResources)),

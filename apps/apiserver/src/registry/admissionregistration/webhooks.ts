@@ -95,6 +95,7 @@ function validateWebhooks(webhooks: readonly Webhook[] | undefined): Errors {
 
 /** Source: k8s.io/kubernetes/pkg/registry/admissionregistration/validatingwebhookconfiguration. */
 export const validatingWebhookConfigurationStrategy = defineStrategy(ValidatingWebhookConfigurations, {
+  allowUnconditionalUpdate: false,
   hasGeneration: true,
   default: (object) => mapMember(object, 'webhooks', (webhooks) => mapList(webhooks, defaultWebhook)),
   validate: (object) => validateWebhooks(object.webhooks),
@@ -103,6 +104,7 @@ export const validatingWebhookConfigurationStrategy = defineStrategy(ValidatingW
 
 /** Source: k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingwebhookconfiguration. */
 export const mutatingWebhookConfigurationStrategy = defineStrategy(MutatingWebhookConfigurations, {
+  allowUnconditionalUpdate: false,
   hasGeneration: true,
   default: (object) =>
     mapMember(object, 'webhooks', (webhooks) =>

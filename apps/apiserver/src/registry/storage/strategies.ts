@@ -17,6 +17,7 @@ import { check, eachOf, notNegative, requireName, requireValue } from '../rules'
 
 /** Source: k8s.io/kubernetes/pkg/registry/storage/csinode. */
 export const csiNodeStrategy = defineStrategy(CSINodes, {
+  allowUnconditionalUpdate: false,
   validate: ({ spec }) => {
     const names = new Set<string>();
     return eachOf('spec.drivers', spec?.drivers, (driver, at) => {
@@ -40,6 +41,7 @@ export const csiNodeStrategy = defineStrategy(CSINodes, {
 
 /** Source: k8s.io/kubernetes/pkg/registry/storage/csistoragecapacity. */
 export const csiStorageCapacityStrategy = defineStrategy(CSIStorageCapacities, {
+  allowUnconditionalUpdate: false,
   validate: (object) => [
     ...validateLabelSelector(object.nodeTopology, 'nodeTopology'),
     ...check('storageClassName', object.storageClassName ?? '', isDns1123Subdomain),
@@ -52,6 +54,7 @@ export const csiStorageCapacityStrategy = defineStrategy(CSIStorageCapacities, {
 
 /** Source: k8s.io/kubernetes/pkg/registry/storage/volumeattachment. */
 export const volumeAttachmentStrategy = defineStrategy(VolumeAttachments, {
+  allowUnconditionalUpdate: false,
   hasGeneration: false,
   prepareForCreate: (object) => ({ ...object, status: { attached: false } }),
   validate: ({ spec }) => {

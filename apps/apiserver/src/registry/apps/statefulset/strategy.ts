@@ -147,6 +147,7 @@ const withoutMaxUnavailable = (spec: StatefulSetSpec): StatefulSetSpec =>
 
 /** Source: k8s.io/kubernetes/pkg/registry/apps/statefulset. */
 export const statefulSetStrategy = defineStrategy(StatefulSets, {
+  revalidatesMeta: true,
   default: (set) => mapMember(set, 'spec', defaultSpec),
   nameCheck: isDns1123Label,
   prepareForCreate: (set) => ({

@@ -54,6 +54,24 @@ function validateLegacy(event: Event, apiVersion: string): Errors {
   ];
 }
 
+/** What the newer group lets nobody change: the field, and how it is reported. */
+const unchanged = [
+  ['involvedObject', 'involvedObject'],
+  ['reason', 'reason'],
+  ['message', 'message'],
+  ['source', 'source'],
+  ['firstTimestamp', 'firstTimestamp'],
+  ['lastTimestamp', 'lastTimestamp'],
+  ['count', 'count'],
+  ['reason', 'reason'],
+  ['type', 'type'],
+  ['eventTime', 'eventTime'],
+  ['action', 'action'],
+  ['related', 'related'],
+  ['reportingComponent', 'reportingController'],
+  ['reportingInstance', 'reportingInstance'],
+] as const;
+
 /** What only the newer group asks for. */
 function validateStrictly(event: Event): Errors {
   const unset = (path: string, isSet: boolean): Errors =>
@@ -93,6 +111,12 @@ export const eventStrategy = defineStrategy(Events, {
   allowCreateOnUpdate: true,
   default: (event) => fill(event, { involvedObject: {}, reportingComponent: '', reportingInstance: '' }),
   validate,
+  validateUpdate: (event, old, { apiVersion }) => [
+    ...validateLegacy(event, apiVersion),
+    ...(apiVersion === 'v1'
+      ? []
+      : unchanged.flatMap(([field, name]) => immutable(name, event[field], old[field]))),
+  ],
   ttlSeconds: () => ttl,
   selectableFieldNames: coreFieldNames,
   selectableFields: coreFields,

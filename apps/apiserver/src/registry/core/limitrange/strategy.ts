@@ -116,6 +116,7 @@ function validateItem(item: LimitRangeItem, path: string): Errors {
 
 /** Source: k8s.io/kubernetes/pkg/registry/core/limitrange. */
 export const limitRangeStrategy = defineStrategy(LimitRanges, {
+  allowCreateOnUpdate: true,
   default: (range) =>
     mapMember(range, 'spec', (spec) => mapMember(spec, 'limits', (limits) => mapList(limits, defaultItem))),
   validate: (range) => {

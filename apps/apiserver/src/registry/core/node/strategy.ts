@@ -80,6 +80,8 @@ function validateUpdate(node: Node, old: Node): Errors {
   if (oldCidrs.length > 0 && !semanticEqual(node.spec?.podCIDRs, oldCidrs)) {
     errors.push(forbidden('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid'));
   }
+  if (node.spec?.externalID !== old.spec?.externalID)
+    errors.push(forbidden('spec.externalID', 'may not be updated'));
   if (old.spec?.providerID && node.spec?.providerID !== old.spec.providerID) {
     errors.push(
       forbidden('spec.providerID', 'node updates may not change providerID except from "" to valid'),

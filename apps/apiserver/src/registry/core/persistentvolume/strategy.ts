@@ -154,6 +154,11 @@ export const persistentVolumeStrategy = defineStrategy(PersistentVolumes, {
   validate,
   validateUpdate: (volume, old) => {
     const errors = validate(volume);
+    const affinity = volume.spec?.nodeAffinity;
+    if (old.spec?.nodeAffinity && !semanticEqual(affinity, old.spec.nodeAffinity)) {
+      const detail = 'field is immutable, except for updating from beta label to GA';
+      errors.push(invalid('nodeAffinity', affinity ?? null, detail));
+    }
     if (!semanticEqual(sourceOf(volume.spec), sourceOf(old.spec))) {
       const path = 'spec.persistentvolumesource';
       errors.push(forbidden(path, 'spec.persistentvolumesource is immutable after creation'));

@@ -62,6 +62,7 @@ export const persistentVolumeClaimStrategy = defineStrategy(PersistentVolumeClai
     status: { phase: 'Pending' as const },
   }),
   validate: (claim) => validateClaimSpec(claim.spec ?? {}, 'spec'),
+  prepareForUpdate: syncDataSources,
   validateUpdate,
   tableCells: (claim, now) => {
     const { spec, status, metadata } = claim;

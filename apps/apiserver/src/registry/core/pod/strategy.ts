@@ -28,6 +28,7 @@ function gatedCondition(pod: Pod, now: number): PodCondition[] {
 
 /** Source: k8s.io/kubernetes/pkg/registry/core/pod. */
 export const podStrategy = defineStrategy(Pods, {
+  revalidatesMeta: true,
   hasGeneration: true,
   default: (pod) => mapMember(pod, 'spec', (spec) => defaultPodOnly(defaultPodSpec(spec))),
   prepareForCreate: (pod, { now }) => {
@@ -48,6 +49,7 @@ export const podStrategy = defineStrategy(Pods, {
     }
     return errors;
   },
+  prepareForUpdate: (pod) => mapMember(pod, 'spec', withoutDisabledFields),
   validateUpdate: validatePodUpdate,
   prepareForStatusUpdate: (pod, old) => ({
     ...pod,

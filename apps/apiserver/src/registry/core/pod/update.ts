@@ -10,6 +10,7 @@ import {
   semanticEqual,
 } from '@tinkernetes/apimachinery';
 import { validateTolerations } from '../../pod-spec/scheduling';
+import { validatePodSpec } from '../../pod-spec/validate';
 import { validateResources } from '../../pod-spec/resources';
 import type { Errors } from '../../rules';
 
@@ -22,32 +23,35 @@ const emptySpec: PodSpec = { containers: [] };
 export function validatePodUpdate(pod: Pod, old: Pod): Errors {
   const spec = pod.spec ?? emptySpec;
   const oldSpec = old.spec ?? emptySpec;
-  const errors = [...validateImages(spec, oldSpec), ...validateGates(spec, oldSpec)];
-  if (errors.some((error) => error.reason === 'FieldValueForbidden')) return errors;
+  const errors = validatePodSpec(spec, 'spec', pod.metadata.name);
+  const structural = [...validateContainerCount(spec, oldSpec), ...validateGates(spec, oldSpec)];
+  errors.push(...structural);
+  if (structural.some((error) => error.reason === 'FieldValueForbidden')) return errors;
   errors.push(...validateDeadline(spec, oldSpec));
   if (!semanticEqual(spec.tolerations, oldSpec.tolerations)) errors.push(...validateAdditions(spec, oldSpec));
   const comparable = withChangeableFieldsOf(spec, oldSpec);
+  const isGated = (oldSpec.schedulingGates ?? []).length > 0;
+  if (isGated) errors.push(...validateSelectorAdditions(spec, oldSpec));
   if (!semanticEqual(comparable, oldSpec)) errors.push(forbidden('spec', unchangeable));
   return errors;
 }
 
-function validateImages(spec: PodSpec, oldSpec: PodSpec): Errors {
-  const errors: Errors = [];
+/** While a Pod waits for its gates, where it may go can only be narrowed. */
+function validateSelectorAdditions(spec: PodSpec, oldSpec: PodSpec): Errors {
+  const next = spec.nodeSelector ?? {};
+  const isKept = Object.entries(oldSpec.nodeSelector ?? {}).every(
+    ([key, value]) => Object.hasOwn(next, key) && next[key] === value,
+  );
+  const detail = 'only additions to spec.nodeSelector are allowed (no mutations or deletions)';
+  return isKept ? [] : [invalid('spec.nodeSelector', spec.nodeSelector ?? null, detail)];
+}
+
+function validateContainerCount(spec: PodSpec, oldSpec: PodSpec): Errors {
   for (const list of ['containers', 'initContainers'] as const) {
-    const containers = spec[list] ?? [];
-    if (containers.length !== (oldSpec[list] ?? []).length) {
+    if ((spec[list] ?? []).length !== (oldSpec[list] ?? []).length)
       return [forbidden(`spec.${list}`, 'pod updates may not add or remove containers')];
-    }
-    containers.forEach((container, i) => {
-      const path = child(index(`spec.${list}`, i), 'image');
-      const image = container.image ?? '';
-      if (image === '') errors.push(required(path));
-      else if (image !== image.trim()) {
-        errors.push(invalid(path, image, 'must not have leading or trailing whitespace'));
-      }
-    });
   }
-  return errors;
+  return [];
 }
 
 function validateGates(spec: PodSpec, oldSpec: PodSpec): Errors {

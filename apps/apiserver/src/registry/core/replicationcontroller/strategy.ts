@@ -39,6 +39,7 @@ function withTemplateLabels(controller: ReplicationController): ReplicationContr
 
 /** Source: k8s.io/kubernetes/pkg/registry/core/replicationcontroller. */
 export const replicationControllerStrategy = defineStrategy(ReplicationControllers, {
+  revalidatesMeta: true,
   default: (controller) =>
     withTemplateLabels(
       mapMember(controller, 'spec', (spec) =>

@@ -8,6 +8,7 @@ import { validateService, validateServiceUpdate } from './validate';
 
 /** Source: k8s.io/kubernetes/pkg/registry/core/service. */
 export const serviceStrategy = defineStrategy(Services, {
+  allowCreateOnUpdate: true,
   nameCheck: isDns1123Label,
   hasGeneration: false,
   default: defaultService,

@@ -124,6 +124,7 @@ const withoutTopology = (slice: EndpointSlice): EndpointSlice =>
 
 /** Source: k8s.io/kubernetes/pkg/registry/discovery/endpointslice. */
 export const endpointSliceStrategy = defineStrategy(EndpointSlices, {
+  revalidatesMeta: true,
   hasGeneration: true,
   default: (slice) =>
     mapMember(slice, 'ports', (ports) => mapList(ports, (port) => fill(port, { name: '', protocol: 'TCP' }))),

@@ -64,14 +64,17 @@ function parametersText({ spec }: IngressClass): string {
 
 /** Source: k8s.io/kubernetes/pkg/registry/networking/ingressclass. */
 export const ingressClassStrategy = defineStrategy(IngressClasses, {
+  revalidatesMeta: true,
   hasGeneration: true,
   default: (object) =>
     mapMember(object, 'spec', (spec) =>
       mapMember(spec, 'parameters', (parameters) => fill(parameters, { scope: 'Cluster' })),
     ),
   validate,
-  validateUpdate: (object, old) =>
-    immutable('spec.controller', object.spec?.controller, old.spec?.controller),
+  validateUpdate: (object, old) => [
+    ...immutable('spec.controller', object.spec?.controller, old.spec?.controller),
+    ...(object.spec?.parameters ? validateParameters(object.spec.parameters) : []),
+  ],
   tableCells: (object, now) => [
     object.metadata.name,
     object.spec?.controller ?? '',

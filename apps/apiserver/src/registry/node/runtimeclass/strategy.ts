@@ -21,6 +21,8 @@ const goToleration = (toleration: Toleration) => ({
 
 /** Source: k8s.io/kubernetes/pkg/registry/node/runtimeclass. */
 export const runtimeClassStrategy = defineStrategy(RuntimeClasses, {
+  allowCreateOnUpdate: true,
+  allowUnconditionalUpdate: false,
   default: (object) =>
     mapMember(object, 'overhead', (overhead) => mapMember(overhead, 'podFixed', roundUpToMilli)),
   validate: ({ handler, overhead, scheduling }) => [

@@ -36,6 +36,7 @@ function validate({ spec }: PodDisruptionBudget): Errors {
 
 /** Source: k8s.io/kubernetes/pkg/registry/policy/poddisruptionbudget. */
 export const podDisruptionBudgetStrategy = defineStrategy(PodDisruptionBudgets, {
+  allowUnconditionalUpdate: false,
   nameCheck: isPathSegmentName,
   prepareForCreate: (budget) => ({
     ...budget,

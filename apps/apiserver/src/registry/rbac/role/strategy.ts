@@ -47,11 +47,13 @@ function validateAggregation({ clusterRoleSelectors }: AggregationRule): Errors 
 }
 
 export const roleStrategy = defineStrategy(Roles, {
+  allowCreateOnUpdate: true,
   nameCheck: isPathSegmentName,
   validate: (role) => eachOf('rules', role.rules, (rule, at) => validateRule(rule, at, true)),
 });
 
 export const clusterRoleStrategy = defineStrategy(ClusterRoles, {
+  allowCreateOnUpdate: true,
   nameCheck: isPathSegmentName,
   validate: (role) => [
     ...eachOf('rules', role.rules, (rule, at) => validateRule(rule, at, false)),

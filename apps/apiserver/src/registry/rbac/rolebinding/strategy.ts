@@ -97,6 +97,7 @@ function cells(binding: Binding, now: number): unknown[] {
 }
 
 export const roleBindingStrategy = defineStrategy(RoleBindings, {
+  allowCreateOnUpdate: true,
   nameCheck: isPathSegmentName,
   default: defaultBinding,
   validate: (binding) => validate(binding, true),
@@ -105,6 +106,7 @@ export const roleBindingStrategy = defineStrategy(RoleBindings, {
 });
 
 export const clusterRoleBindingStrategy = defineStrategy(ClusterRoleBindings, {
+  allowCreateOnUpdate: true,
   nameCheck: isPathSegmentName,
   default: defaultBinding,
   validate: (binding) => validate(binding, false),

@@ -42,6 +42,7 @@ function validatePeriod(seconds: number | undefined): Errors {
 
 /** Source: k8s.io/kubernetes/pkg/registry/storage/csidriver. */
 export const csiDriverStrategy = defineStrategy(CSIDrivers, {
+  allowUnconditionalUpdate: false,
   hasGeneration: false,
   // It comes with a feature that is off.
   prepareForCreate: (driver) =>
