@@ -87,12 +87,13 @@ async function compare(targets) {
   console.log(row(['', ...head, ...ratios]));
   console.log(row(['', ...head, ...ratios].map(() => '---')));
   for (const step of Object.keys(loads[0].steps)) {
+    // While all Pods are there.
+    if (step === 'delete') await tellMemory(targets, loads);
     const results = [];
     // In turns: what else the machine does meanwhile bears on both.
     for (const load of loads) results.push(await load.run(step));
     const ratio = ratios.map(() => `${shown(results[0].perSecond / results[1].perSecond, 2)}×`);
     console.log(row([results[0].label, ...results.flatMap(cellsOf), ...ratio]));
-    if (step === 'delete') await tellMemory(targets, loads);
   }
   await tellMemory(targets, loads);
   for (const load of loads) await load.cleanUp();

@@ -26,6 +26,7 @@ export interface MvccOptions {
 }
 
 const historyPageSize = 2000;
+const openPageSize = 1000;
 
 /** `Storage` over a plain driver: everything that does not depend on where the bytes are kept. */
 export class MvccStorage implements Storage {
@@ -51,7 +52,7 @@ export class MvccStorage implements Storage {
       onFailure: (error) => storage.hub.close(error),
     });
     storage.hub.start(revision);
-    if (!driver.expiresByItself) storage.expiry.adopt((await driver.readRange('', {})).items);
+    if (!driver.expiresByItself) await storage.adoptExpiring();
     storage.compactor.start(revision);
     return storage;
   }
@@ -212,6 +213,16 @@ export class MvccStorage implements Storage {
     this.expiry.observe(changes);
     this.compactor.observe(revision);
     this.hub.publish(changes, revision);
+  }
+
+  /** In pages: a server that others use, too, isn't held up. What is written meanwhile the listener is told. */
+  private async adoptExpiring(): Promise<void> {
+    for (let startAfter: string | undefined; ;) {
+      const { items } = await this.driver.readRange('', { limit: openPageSize, startAfter });
+      this.expiry.adopt(items);
+      if (items.length < openPageSize) return;
+      startAfter = items[items.length - 1]?.key;
+    }
   }
 
   private async expire(key: string, revision: number): Promise<void> {
