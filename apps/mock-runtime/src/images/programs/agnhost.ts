@@ -1,117 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Address } from '@tinkernetes/vnet';
-import { readResolvConf } from '../../net/resolver';
-import { spawn } from '../../kernel/spawn';
-import { OpenFile } from '../../kernel/open-file';
+import { parseDuration } from '@tinkernetes/component-base';
+import { NetError } from '@tinkernetes/vnet';
 import type { Process } from '../../kernel/process';
+import { readResolvConf, resolveHost, ResolveError } from '../../net/resolver';
+import { answer, flag, untilStopped, type Subcommand } from './agnhost-common';
 import { serveHttp } from './http-listener';
+import { netexec } from './netexec';
 import { pause } from './pause';
-
-type Subcommand = (process: Process, args: readonly string[]) => Promise<number>;
-
-const flag = (args: readonly string[], name: string): string | undefined => {
-  const inline = args.find((arg) => arg.startsWith(`--${name}=`));
-  if (inline) return inline.slice(name.length + 3);
-  const at = args.indexOf(`--${name}`);
-  return at < 0 ? undefined : args[at + 1];
-};
-
-const answer = (response: ServerResponse, text: string, status = 200): void => {
-  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' });
-  response.end(text);
-};
-
-async function untilStopped(process: Process): Promise<number> {
-  await process.untilSignal('SIGTERM', 'SIGINT');
-  return 0;
-}
-
-/** netexec: /hostname, /clientip, /echo, /shell, /healthz, /exit, /header over HTTP; echo and hostname over UDP. */
-const netexec: Subcommand = async (process, args) => {
-  const port = Number(flag(args, 'http-port') ?? 8080);
-  const udpPort = Number(flag(args, 'udp-port') ?? 8081);
-  await process.complain(`Started HTTP server on port ${port}\n`);
-  let exit: (code: number) => void = () => undefined;
-  const exited = new Promise<number>((resolve) => {
-    exit = resolve;
-  });
-  serveHttp(process, port, (request, response, client) =>
-    netexecAnswer({ process, request, response, client, exit }),
-  );
-  if (udpPort > 0) {
-    const socket = process.net.bindUdp({ port: udpPort }, ({ data, source }) => {
-      const text = Buffer.from(data).toString().trim();
-      const [command = '', ...rest] = text.split(' ');
-      const reply =
-        command.toLowerCase() === 'hostname'
-          ? process.machine.hostname
-          : command.toLowerCase() === 'echo'
-            ? rest.join(' ')
-            : command.toLowerCase() === 'clientip'
-              ? `${source.host}:${source.port}`
-              : '';
-      socket.send(Buffer.from(reply), source);
-    });
-    process.signal.addEventListener('abort', () => socket.close(), { once: true });
-  }
-  return Promise.race([untilStopped(process), exited]);
-};
-
-interface Exchange {
-  process: Process;
-  request: IncomingMessage;
-  response: ServerResponse;
-  client: Address;
-  exit(code: number): void;
-}
-
-function netexecAnswer({ process, request, response, client, exit }: Exchange): void {
-  const url = new URL(request.url ?? '/', 'http://pod');
-  switch (url.pathname) {
-    case '/hostname':
-    case '/hostName':
-      return answer(response, process.machine.hostname);
-    case '/clientip':
-      return answer(response, `${client.host}:${client.port}`);
-    case '/echo':
-      return answer(response, url.searchParams.get('msg') ?? '', Number(url.searchParams.get('code') ?? 200));
-    case '/header':
-      return answer(
-        response,
-        String(request.headers[(url.searchParams.get('key') ?? '').toLowerCase()] ?? ''),
-      );
-    case '/healthz':
-      return answer(response, '');
-    case '/exit':
-      answer(response, '');
-      return exit(Number(url.searchParams.get('code') ?? 0));
-    case '/shell':
-    case '/Shell':
-      runShell(process, url.searchParams.get('shellCommand') ?? url.searchParams.get('cmd') ?? '').then(
-        (result) => answer(response, JSON.stringify(result)),
-        (error: unknown) => answer(response, String(error), 500),
-      );
-      return undefined;
-    default:
-      return answer(response, `NOW: ${new Date(process.clock.now()).toISOString()}`);
-  }
-}
-
-async function runShell(process: Process, command: string): Promise<{ output: string; error?: string }> {
-  const chunks: Buffer[] = [];
-  const sink = new OpenFile({ write: (data) => void chunks.push(data) });
-  const child = await spawn.start(process, ['/bin/sh', '-c', command], {
-    files: new Map([
-      [1, sink],
-      [2, sink],
-    ]),
-  });
-  const code = await child.exited;
-  return {
-    output: Buffer.concat(chunks).toString(),
-    ...(code === 0 ? {} : { error: `exit status ${code}` }),
-  };
-}
 
 const serveHostname: Subcommand = async (process, args) => {
   const port = Number(flag(args, 'port') ?? 9376);
@@ -219,10 +113,37 @@ const testWebserver: Subcommand = async (process, args) => {
   return untilStopped(process);
 };
 
+const fakeGitServer: Subcommand = (process) => {
+  serveHttp(process, 8000, (_request, response) => answer(response, 'I am a fake git server'));
+  return untilStopped(process);
+};
+
+/** `connect HOST:PORT [--timeout=1s]`: 0 when the port is open; what is wrong, in one word, when it isn't. */
+const connect: Subcommand = async (process, args) => {
+  const target = args.find((arg) => !arg.startsWith('-')) ?? '';
+  const at = target.lastIndexOf(':');
+  const timeoutMs = parseDuration(flag(args, 'timeout') ?? '3s') ?? 3000;
+  try {
+    const host = await resolveHost(process, target.slice(0, at));
+    const port = Number(target.slice(at + 1));
+    const { stream } = await process.net.connect({ host, port, timeoutMs, signal: process.signal });
+    stream.destroy();
+    return 0;
+  } catch (error) {
+    process.signal.throwIfAborted();
+    if (error instanceof ResolveError) await process.complain('DNS\n');
+    else if (!(error instanceof NetError)) throw error;
+    else await process.complain(`${error.code === 'ECONNREFUSED' ? 'REFUSED' : 'TIMEOUT'}\n`);
+    return 1;
+  }
+};
+
 const subcommands: Readonly<Record<string, Subcommand>> = {
+  connect,
   'dns-server-list': list('servers'),
   'dns-suffix': list('search'),
   'entrypoint-tester': entrypointTester,
+  'fake-gitserver': fakeGitServer,
   liveness,
   'logs-generator': logsGenerator,
   mounttest,

@@ -1,65 +1,182 @@
-import { parseArgs } from '../../commands/paths';
+import type { Duplex } from 'node:stream';
 import type { Process } from '../../kernel/process';
-import { NetError } from '@tinkernetes/vnet';
-import { resolveHost } from '../../net/resolver';
+import {
+  encodeMessage,
+  int16,
+  MessageReader,
+  protocolVersion,
+  sslRequest,
+  textsOf,
+} from './postgres-protocol';
 
-/** postgres as far as readiness goes: it wants a password, opens its port and accepts connections. */
+const version = '18.1';
+
+/** postgres as far as readiness and simple queries go: it wants a password, lets clients in, answers `SELECT 1`. */
 export async function postgres(process: Process): Promise<number> {
   const { POSTGRES_PASSWORD, POSTGRES_HOST_AUTH_METHOD } = process.env;
-  if (!POSTGRES_PASSWORD && POSTGRES_HOST_AUTH_METHOD !== 'trust') {
+  const trusts = POSTGRES_HOST_AUTH_METHOD === 'trust';
+  if (!POSTGRES_PASSWORD && !trusts) {
     await process.complain(
       'Error: Database is uninitialized and superuser password is not specified.\n       You must specify POSTGRES_PASSWORD to a non-empty value for the\n       superuser.\n',
     );
     return 1;
   }
-  const log = (text: string) =>
+  const log = (text: string, level = 'LOG') =>
     process.complain(
-      `${new Date(process.clock.now()).toISOString().replace('T', ' ').replace('Z', '')} UTC [1] LOG:  ${text}\n`,
+      `${new Date(process.clock.now()).toISOString().replace('T', ' ').replace('Z', '')} UTC [1] ${level}:  ${text}\n`,
     );
-  const listener = process.net.listen({ port: 5432 }, ({ stream }) => {
+  const clients = new Set<Duplex>();
+  const listener = process.net.listen({ port: 5432 }, ({ stream, remote }) => {
+    clients.add(stream);
+    stream.once('close', () => clients.delete(stream));
     stream.on('error', () => stream.destroy());
-    stream.on('data', () =>
-      stream.end(errorResponse('0A000', 'this emulated postgres accepts connections, it runs no queries')),
-    );
+    const password = trusts || remote.host === '127.0.0.1' ? undefined : POSTGRES_PASSWORD;
+    new Session(stream, process, { password, log: (text) => void log(text, 'FATAL').catch(() => undefined) });
   });
-  process.signal.addEventListener('abort', () => listener.close(), { once: true });
-  await log('starting PostgreSQL 18.1 on x86_64-pc-linux-gnu');
+  const close = () => {
+    listener.close();
+    for (const client of clients) client.destroy();
+  };
+  process.signal.addEventListener('abort', close, { once: true });
+  await log(`starting PostgreSQL ${version} on x86_64-pc-linux-gnu`);
   await log('listening on IPv4 address "0.0.0.0", port 5432');
   await log('database system is ready to accept connections');
   await process.untilSignal('SIGTERM', 'SIGINT', 'SIGQUIT');
-  listener.close();
+  close();
   await log('database system is shut down');
   return 0;
 }
 
-function errorResponse(code: string, message: string): Buffer {
-  const fields = Buffer.from(`SFATAL\0C${code}\0M${message}\0\0`);
-  const head = Buffer.alloc(5);
-  head.write('E');
-  head.writeInt32BE(fields.length + 4, 1);
-  return Buffer.concat([head, fields]);
+interface SessionOptions {
+  /** Wanted from the client. */
+  password: string | undefined;
+  log(text: string): void;
 }
 
-/** `pg_isready [-h HOST] [-p PORT] [-U USER]`: 0 accepting, 2 no response. */
-export async function pgIsReady(process: Process): Promise<number> {
-  const { values } = parseArgs(process.argv.slice(1), 'hpUdt');
-  const host = values.get('h') ?? values.get('host') ?? '/var/run/postgresql';
-  const port = Number(values.get('p') ?? 5432);
-  try {
-    const address = host.startsWith('/') ? '127.0.0.1' : await resolveHost(process, host);
-    const { stream } = await process.net.connect({
-      host: address,
-      port,
-      signal: process.signal,
-      timeoutMs: 3000,
+/** One client's conversation. */
+class Session {
+  private readonly reader = new MessageReader(false);
+  private user = '';
+  private database = '';
+  private state: 'starting' | 'password' | 'open' = 'starting';
+
+  constructor(
+    private readonly stream: Duplex,
+    private readonly process: Process,
+    private readonly options: SessionOptions,
+  ) {
+    stream.on('data', (data: Buffer) => {
+      this.reader.push(data);
+      for (let message = this.reader.next(); message; message = this.reader.next())
+        this.handle(message.type, message.body);
     });
-    stream.destroy();
-    await process.print(`${host}:${port} - accepting connections\n`);
-    return 0;
-  } catch (error) {
-    process.signal.throwIfAborted();
-    if (!(error instanceof NetError)) throw error;
-    await process.print(`${host}:${port} - no response\n`);
-    return 2;
+    stream.on('end', () => stream.end());
+  }
+
+  private handle(type: string, body: Buffer): void {
+    if (this.state === 'starting') return this.start(body);
+    if (this.state === 'password') return this.authenticate(textsOf(body)[0] ?? '');
+    if (type === 'Q') return this.query(textsOf(body)[0] ?? '');
+    if (type === 'X') this.stream.end();
+    else this.fail('0A000', 'this emulated postgres knows simple queries only');
+  }
+
+  private start(body: Buffer): void {
+    const code = body.readInt32BE(0);
+    // No TLS: the client goes on without, unless it insists.
+    if (code === sslRequest) return void this.stream.write('N');
+    if (code !== protocolVersion) return this.refuse('08P01', 'unsupported frontend protocol');
+    const texts = textsOf(body.subarray(4));
+    const parameter = (name: string) => texts[texts.findIndex((text, i) => i % 2 === 0 && text === name) + 1];
+    this.user = parameter('user') ?? '';
+    this.database = parameter('database') ?? this.user;
+    this.reader.expectTypes();
+    if (this.options.password === undefined) return this.welcome();
+    this.state = 'password';
+    this.stream.write(encodeMessage('R', 3));
+  }
+
+  private authenticate(password: string): void {
+    if (password === this.options.password) return this.welcome();
+    this.refuse('28P01', `password authentication failed for user "${this.user}"`);
+  }
+
+  private welcome(): void {
+    const { POSTGRES_DB, POSTGRES_USER = 'postgres' } = this.process.env;
+    const databases = ['postgres', 'template1', POSTGRES_DB ?? POSTGRES_USER];
+    if (this.user !== POSTGRES_USER) return this.refuse('28000', `role "${this.user}" does not exist`);
+    if (!databases.includes(this.database))
+      return this.refuse('3D000', `database "${this.database}" does not exist`);
+    this.state = 'open';
+    this.stream.write(
+      Buffer.concat([
+        encodeMessage('R', 0),
+        encodeMessage('S', 'server_version', version),
+        encodeMessage('S', 'client_encoding', 'UTF8'),
+        encodeMessage('K', this.process.pid, 0),
+        encodeMessage('Z', Buffer.from('I')),
+      ]),
+    );
+  }
+
+  private query(text: string): void {
+    const statements = text
+      .split(';')
+      .map((statement) => statement.trim())
+      .filter((statement) => statement !== '');
+    if (statements.length === 0) this.stream.write(encodeMessage('I'));
+    for (const statement of statements) {
+      const value = this.valueOf(statement);
+      if (value) this.row(value.name, value.text);
+      else if (/^(?:set|begin|commit|rollback)\b/i.test(statement))
+        this.stream.write(encodeMessage('C', (statement.split(/\s/)[0] ?? '').toUpperCase()));
+      else {
+        this.fail('0A000', `this emulated postgres keeps no tables; it can't run: ${statement}`);
+        break;
+      }
+    }
+    this.stream.write(encodeMessage('Z', Buffer.from('I')));
+  }
+
+  /** Of `SELECT` with one constant or well-known function. */
+  private valueOf(statement: string): { name: string; text: string } | undefined {
+    const asked = /^(?:select|show)\s+(.+?)(?:\s+as\s+(\w+))?$/i.exec(statement);
+    const [, expression = '', alias] = asked ?? [];
+    const literal = /^(?:(-?\d+(?:\.\d+)?)|'([^']*)')$/.exec(expression);
+    if (literal) return { name: alias ?? '?column?', text: literal[1] ?? literal[2] ?? '' };
+    const functions: Readonly<Record<string, string>> = {
+      'version()': `PostgreSQL ${version} on x86_64-pc-linux-gnu`,
+      server_version: version,
+      'current_database()': this.database,
+      current_user: this.user,
+      'now()': new Date(this.process.clock.now()).toISOString().replace('T', ' ').replace('Z', '+00'),
+    };
+    const text = functions[expression.toLowerCase()];
+    return text === undefined ? undefined : { name: alias ?? expression.replace('()', ''), text };
+  }
+
+  private row(name: string, text: string): void {
+    const textType = Buffer.concat([int16(0)]);
+    const description = encodeMessage('T', int16(1), name, 0, textType, 25, int16(-1), -1, int16(0));
+    const bytes = Buffer.from(text);
+    this.stream.write(
+      Buffer.concat([
+        description,
+        encodeMessage('D', int16(1), bytes.length, bytes),
+        encodeMessage('C', 'SELECT 1'),
+      ]),
+    );
+  }
+
+  private fail(code: string, message: string, severity = 'ERROR'): void {
+    this.stream.write(
+      encodeMessage('E', Buffer.from(`S${severity}\0V${severity}\0C${code}\0M${message}\0\0`)),
+    );
+  }
+
+  private refuse(code: string, message: string): void {
+    this.options.log(message);
+    this.fail(code, message, 'FATAL');
+    this.stream.end();
   }
 }

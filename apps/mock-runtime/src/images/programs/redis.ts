@@ -3,14 +3,17 @@ import { NetError } from '@tinkernetes/vnet';
 import { parseArgs } from '../../commands/paths';
 import type { Process } from '../../kernel/process';
 import { resolveHost } from '../../net/resolver';
-
-type Reply = string | number | null | Error | readonly Reply[];
+import { RedisData, type Reply } from './redis-data';
 
 /** redis-server with the commands that examples and probes use, over RESP. */
 export async function redisServer(process: Process): Promise<number> {
-  const data = new Map<string, string>();
-  const at = process.argv.indexOf('--port');
-  const port = at > 0 ? Number(process.argv[at + 1]) : 6379;
+  const data = new RedisData(process.clock);
+  const option = (name: string): string | undefined => {
+    const at = process.argv.indexOf(`--${name}`);
+    return at > 0 ? process.argv[at + 1] : undefined;
+  };
+  const port = Number(option('port') ?? 6379);
+  const password = option('requirepass');
   const clients = new Set<Duplex>();
   await process.print(`${process.pid}:M * Ready to accept connections tcp\n`);
   try {
@@ -19,7 +22,7 @@ export async function redisServer(process: Process): Promise<number> {
       stream.on('error', () => stream.destroy());
       stream.once('close', () => clients.delete(stream));
       // A client that goes away in the middle of a command takes nothing else with it.
-      converse(stream, (command) => answer(data, command)).catch(() => stream.destroy());
+      converse(stream, guarded(data, password)).catch(() => stream.destroy());
     });
     const close = () => {
       listener.close();
@@ -82,54 +85,17 @@ function encode(reply: Reply): string {
   return reply === 'OK' || reply === 'PONG' ? `+${reply}\r\n` : `$${reply.length}\r\n${reply}\r\n`;
 }
 
-function answer(data: Map<string, string>, [name = '', key = '', ...values]: readonly string[]): Reply {
-  const wholeNumber = (by: number): Reply => {
-    const next = Number(data.get(key) ?? '0') + by;
-    if (!Number.isInteger(next)) return new Error('ERR value is not an integer or out of range');
-    data.set(key, String(next));
-    return next;
+/** With a password set, a connection may do nothing before AUTH. */
+function guarded(data: RedisData, password: string | undefined): (command: string[]) => Reply {
+  let isIn = password === undefined;
+  return (command) => {
+    const name = command[0]?.toUpperCase();
+    if (name === 'AUTH') {
+      isIn = command.at(-1) === password;
+      return isIn ? 'OK' : new Error('WRONGPASS invalid username-password pair or user is disabled.');
+    }
+    return isIn ? data.run(command) : new Error('NOAUTH Authentication required.');
   };
-  switch (name.toUpperCase()) {
-    case 'PING':
-      return key || 'PONG';
-    case 'ECHO':
-      return key;
-    case 'SET':
-      data.set(key, values[0] ?? '');
-      return 'OK';
-    case 'GET':
-      return data.get(key) ?? null;
-    case 'DEL':
-      return [key, ...values].filter((k) => data.delete(k)).length;
-    case 'EXISTS':
-      return [key, ...values].filter((k) => data.has(k)).length;
-    case 'INCR':
-      return wholeNumber(1);
-    case 'DECR':
-      return wholeNumber(-1);
-    case 'INCRBY':
-      return wholeNumber(Number(values[0]));
-    case 'APPEND':
-      data.set(key, (data.get(key) ?? '') + (values[0] ?? ''));
-      return data.get(key)?.length ?? 0;
-    case 'KEYS':
-      return [...data.keys()];
-    case 'DBSIZE':
-      return data.size;
-    case 'FLUSHALL':
-      data.clear();
-      return 'OK';
-    case 'INFO':
-      return '# Server\r\nredis_version:8.2.2\r\n# Replication\r\nrole:master\r\n';
-    case 'COMMAND':
-    case 'CONFIG':
-      return [];
-    case 'SELECT':
-    case 'CLIENT':
-      return 'OK';
-    default:
-      return new Error(`ERR unknown command '${name}'`);
-  }
 }
 
 /** `redis-cli [-h HOST] [-p PORT] command…`. */
@@ -154,10 +120,14 @@ export async function redisCli(process: Process): Promise<number> {
     );
     return 1;
   }
-  stream.end(`*${args.length}\r\n${args.map((arg) => `$${Buffer.byteLength(arg)}\r\n${arg}\r\n`).join('')}`);
+  const resp = (command: readonly string[]) =>
+    `*${command.length}\r\n${command.map((arg) => `$${Buffer.byteLength(arg)}\r\n${arg}\r\n`).join('')}`;
+  const password = values.get('a') ?? process.env.REDISCLI_AUTH;
+  stream.end(`${password === undefined ? '' : resp(['AUTH', password])}${resp(args)}`);
   let text = '';
   for await (const chunk of stream) text += (chunk as Buffer).toString();
-  await process.print(show(text));
+  const answer = password === undefined ? text : text.replace(/^[^\r]*\r\n/, '');
+  await process.print(show(answer));
   return 0;
 }
 

@@ -1,35 +1,7 @@
 import type { Process } from '../../kernel/process';
-import { pythonHttpServer } from './busybox-httpd';
 import { serveHttp } from './http-listener';
 
-/** `python -m http.server`, `python -c "print(…)"`. */
-export async function python(process: Process): Promise<number> {
-  const args = process.argv.slice(1);
-  if (args[0] === '--version' || args[0] === '-V') {
-    await process.print('Python 3.13.9\n');
-    return 0;
-  }
-  const module = args.indexOf('-m');
-  if (module >= 0 && args[module + 1] === 'http.server')
-    return pythonHttpServer(process, Number(args[module + 2] ?? 8000) || 8000);
-  const code = args[args.indexOf('-c') + 1] ?? '';
-  const printed = /^\s*print\(\s*(?:"([^"]*)"|'([^']*)')\s*\)\s*$/.exec(code);
-  if (args.includes('-c') && printed) {
-    await process.print(`${printed[1] ?? printed[2] ?? ''}\n`);
-    return 0;
-  }
-  const sleep = /^\s*import time;?\s*time\.sleep\((\d+)\)\s*$/.exec(code);
-  if (sleep) {
-    await process.sleep(Number(sleep[1]) * 1000);
-    return 0;
-  }
-  await process.complain(
-    'python: this emulated python knows -m http.server, -c with one print or time.sleep\n',
-  );
-  return 1;
-}
-
-/** `node -e`: an HTTP server of one expression, or one console.log. */
+/** `node -e`: an HTTP server of one expression, console.log of texts, also every so often. */
 export async function nodeJs(process: Process): Promise<number> {
   const args = process.argv.slice(1);
   if (args[0] === '--version' || args[0] === '-v') {
@@ -37,11 +9,6 @@ export async function nodeJs(process: Process): Promise<number> {
     return 0;
   }
   const code = args[args.findIndex((arg) => arg === '-e' || arg === '--eval') + 1] ?? '';
-  const printed = /^\s*console\.log\(\s*(?:"([^"]*)"|'([^']*)')\s*\);?\s*$/.exec(code);
-  if (printed) {
-    await process.print(`${printed[1] ?? printed[2] ?? ''}\n`);
-    return 0;
-  }
   const port = /\.listen\(\s*(\d+)/.exec(code);
   const body = /\.end\(\s*(?:"([^"]*)"|'([^']*)'|`([^`$]*)`)/.exec(code);
   if (code.includes('createServer') && port) {
@@ -50,6 +17,35 @@ export async function nodeJs(process: Process): Promise<number> {
     await process.untilSignal('SIGTERM', 'SIGINT');
     return 0;
   }
-  await process.complain('node: this emulated node knows -e with one console.log or one http.createServer\n');
+  const repeated = /^setInterval\(\s*\(\)\s*=>\s*console\.log\((['"`])(.*?)\1\)\s*,\s*(\d+)\s*\);?$/.exec(
+    code.trim(),
+  );
+  if (repeated) {
+    for (;;) {
+      await process.sleep(Number(repeated[3]));
+      await process.print(`${repeated[2] ?? ''}\n`);
+    }
+  }
+  if (await printAll(process, code)) return 0;
+  await process.complain(
+    'node: this emulated node knows -e with console.log, setInterval or one http.createServer\n',
+  );
   return 1;
+}
+
+/** A sequence of `console.log('…')` and `setTimeout(() => {}, ms)`; false when there is something else in it. */
+async function printAll(process: Process, code: string): Promise<boolean> {
+  const statements = code
+    .split(/[;\n]/)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '');
+  const known = statements.map((statement) => ({
+    text: /^console\.(?:log|info)\(\s*(['"`])(.*?)\1\s*\)$/.exec(statement)?.[2],
+    waitMs: /^setTimeout\(\s*\(\)\s*=>\s*\{\s*\}\s*,\s*(\d+)\s*\)$/.exec(statement)?.[1],
+  }));
+  if (known.some(({ text, waitMs }) => text === undefined && waitMs === undefined)) return false;
+  for (const { text } of known) if (text !== undefined) await process.print(`${text}\n`);
+  // Timers run beside each other: the longest one keeps node alive.
+  await process.sleep(Math.max(0, ...known.map(({ waitMs }) => Number(waitMs ?? 0))));
+  return true;
 }
