@@ -1,5 +1,7 @@
 /** client-go's SlowStartInitialBatchSize. */
 const initialBatchSize = 1;
+/** As many requests are begun in about 10 ms. */
+const portion = 25;
 
 export interface SlowStartResult {
   successes: number;
@@ -19,11 +21,24 @@ export async function slowStartBatch(
   let successes = 0;
   for (let next = 0, size = initialBatchSize; next < count; size *= 2) {
     const batch = Array.from({ length: Math.min(size, count - next) }, (_, i) => next + i);
-    const results = await Promise.allSettled(batch.map((index) => work(index)));
+    const results = await settleInTurns(batch, work);
     successes += results.filter((r) => r.status === 'fulfilled').length;
     const failure = results.find((r) => r.status === 'rejected');
     if (failure) return { successes, error: failure.reason };
     next += batch.length;
   }
   return { successes };
+}
+
+/** `Promise.allSettled` of the work on all items, begun in portions, so that others have their turn in between. */
+export async function settleInTurns<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<PromiseSettledResult<R>[]> {
+  const results: Promise<PromiseSettledResult<R>[]>[] = [];
+  for (const [i, item] of items.entries()) {
+    if (i > 0 && i % portion === 0) await new Promise((resolve) => setImmediate(resolve));
+    results.push(Promise.allSettled([work(item)]));
+  }
+  return (await Promise.all(results)).flat();
 }

@@ -49,6 +49,20 @@ describe('runWorkers', () => {
     expect(queue.numRequeues('a')).toBe(0);
   });
 
+  it('goes on with other keys while one fails again and again', async () => {
+    const done: string[] = [];
+    run(async (key) => {
+      if (key === 'bad') throw new TypeError('cannot read properties of undefined');
+      done.push(key);
+    });
+    for (const key of ['a', 'bad', 'b']) queue.add(key);
+    await clock.advance(1000);
+    queue.add('c');
+    await clock.advance(0);
+    expect(done).toEqual(['a', 'b', 'c']);
+    expect(queue.numRequeues('bad')).toBeGreaterThan(3);
+  });
+
   it('drops a key that failed for good', async () => {
     let tries = 0;
     run(async () => {

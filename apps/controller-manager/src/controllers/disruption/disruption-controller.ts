@@ -5,23 +5,20 @@ import {
   ReplicaSets,
   ReplicationControllers,
   StatefulSets,
-  type KubeObject,
   type Pod,
   type PodDisruptionBudget,
   type PodDisruptionBudgetStatus,
 } from '@tinkernetes/api';
-import { ignoreNotFound, controllerOf, keyOf, selectorOf, setCondition } from '@tinkernetes/apimachinery';
+import { ignoreNotFound, keyOf, selectorOf, setCondition } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import type { ReconcileResult, Reconciler } from '@tinkernetes/controller';
 import type { Lister } from '@tinkernetes/informers';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
 import { sameStatus } from '../shared/same-status';
+import { watchObjects } from '../shared/watch-objects';
 import { budgetStatus, UnmanagedPodsError, untilTimeout } from './budget';
-
-interface Scalable extends KubeObject {
-  spec: { replicas?: number };
-}
+import { ScaleFinder, type Scalable } from './scales';
 
 /**
  * Tells how many Pods of each budget may be evicted. Watches PodDisruptionBudgets, Pods and their controllers; writes
@@ -39,31 +36,14 @@ export function startDisruptionController(context: ControllerContext): RunnableC
     ReplicationController: informers.for(ReplicationControllers).lister,
     StatefulSet: informers.for(StatefulSets).lister,
   };
-  budgets.addEventHandler({
-    added: (budget) => queue.add(keyOf(budget)),
-    updated: (_, budget) => queue.add(keyOf(budget)),
-  });
+  watchObjects(budgets, (key) => queue.add(key));
   const onPod = (pod: Pod) => {
     for (const budget of budgets.lister.list(pod.metadata.namespace))
       if (selects(budget, pod)) queue.add(keyOf(budget));
   };
   pods.addEventHandler({ added: onPod, updated: (_, pod) => onPod(pod), deleted: onPod });
 
-  /** Replicas of a Pod's controller, or of its controller's: a Deployment's, where the ReplicaSet has one. */
-  const scaleOf = (pod: Pod): { uid: string; replicas: number } | undefined => {
-    const owner = controllerOf(pod);
-    let scalable = owner && scalables[owner.kind]?.get(owner.name, pod.metadata.namespace);
-    const parent = scalable && controllerOf(scalable);
-    if (parent?.kind === 'Deployment')
-      scalable = scalables['Deployment']?.get(parent.name, pod.metadata.namespace);
-    return scalable && { uid: scalable.metadata.uid ?? '', replicas: scalable.spec.replicas ?? 1 };
-  };
-  const expectedOf = (members: readonly Pod[]): number | undefined => {
-    const scales = members.map(scaleOf);
-    if (scales.some((scale) => !scale)) return undefined;
-    const byUid = new Map(scales.flatMap((scale) => (scale ? [[scale.uid, scale.replicas] as const] : [])));
-    return [...byUid.values()].reduce((sum, replicas) => sum + replicas, 0);
-  };
+  const scales = new ScaleFinder({ client, clock, scalables });
 
   const reconciler: Reconciler = {
     name: 'disruption-controller',
@@ -75,7 +55,7 @@ export function startDisruptionController(context: ControllerContext): RunnableC
       const now = clock.now();
       let status: PodDisruptionBudgetStatus;
       try {
-        const expectedByControllers = expectedOf(members);
+        const expectedByControllers = await scales.expectedOf(members, signal);
         status = budgetStatus({ budget, pods: members, expectedByControllers, now });
       } catch (error) {
         if (!(error instanceof UnmanagedPodsError)) throw error;

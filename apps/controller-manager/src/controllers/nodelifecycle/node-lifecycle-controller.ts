@@ -1,7 +1,7 @@
 import { Leases, Nodes, Pods, type Node, type Pod } from '@tinkernetes/api';
 import { findCondition, isConflict, isNotFound, isPodReady, setCondition } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
-import { runWorkers, type Reconciler } from '@tinkernetes/controller';
+import { runWorkers, settleInTurns, type Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { indexByNode, nodeIndex } from '../shared/node-index';
 import { observe, silentConditions, type Heartbeat } from './health';
@@ -130,28 +130,29 @@ class NodeLifecycleController implements Reconciler {
   }
 
   private async markPodsNotReady(node: string, signal: AbortSignal): Promise<void> {
-    const { client, clock, recorder } = this.context;
     const ready = this.pods.lister.byIndex(nodeIndex, node).filter(isPodReady);
-    await Promise.all(
-      ready.map(async (pod: Pod) => {
-        const condition = { type: 'Ready', status: 'False', lastTransitionTime: formatTime(clock.now()) };
-        const conditions = setCondition(pod.status?.conditions, {
-          ...findCondition(pod.status?.conditions, 'Ready'),
-          ...condition,
-        });
-        try {
-          await client
-            .for(Pods)
-            .updateStatus(
-              { ...pod, status: { ...pod.status, conditions } },
-              { namespace: pod.metadata.namespace, signal },
-            );
-          recorder.event(pod, 'Warning', 'NodeNotReady', 'Node is not ready');
-        } catch (error) {
-          if (!isNotFound(error) && !isConflict(error)) throw error;
-        }
-      }),
-    );
+    const results = await settleInTurns(ready, (pod) => this.markNotReady(pod, signal));
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  }
+
+  private async markNotReady(pod: Pod, signal: AbortSignal): Promise<void> {
+    const { client, clock, recorder } = this.context;
+    const condition = { type: 'Ready', status: 'False', lastTransitionTime: formatTime(clock.now()) };
+    const conditions = setCondition(pod.status?.conditions, {
+      ...findCondition(pod.status?.conditions, 'Ready'),
+      ...condition,
+    });
+    try {
+      await client
+        .for(Pods)
+        .updateStatus(
+          { ...pod, status: { ...pod.status, conditions } },
+          { namespace: pod.metadata.namespace, signal },
+        );
+      recorder.event(pod, 'Warning', 'NodeNotReady', 'Node is not ready');
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
   }
 
   private isSilent(node: Node, now: number): boolean {

@@ -12,6 +12,7 @@ import {
   claimChildren,
   ControllerExpectations,
   controllerRefOf,
+  settleInTurns,
   slowStartBatch,
   type ReconcileResult,
   type Reconciler,
@@ -201,9 +202,7 @@ class ReplicaSetController implements Reconciler {
       now: clock.now(),
     });
     this.expectations.expectDeletions(key, chosen.map(keyOf));
-    const results = await Promise.allSettled(
-      chosen.map((pod) => deletePod(this.context, { owner: set, pod, trace })),
-    );
+    const results = await settleInTurns(chosen, (pod) => deletePod(this.context, { owner: set, pod, trace }));
     let error: unknown;
     results.forEach((result, i) => {
       const pod = chosen[i];
