@@ -143,5 +143,7 @@ function deadlineOf(timeoutMs: number): Date | undefined {
 function toCriError(error: ServiceError, signal: AbortSignal): Error {
   if (signal.aborted && error.code === status.CANCELLED) return signal.reason as Error;
   if (typeof error.code !== 'number') return error;
-  return new CriError(status[error.code] as CriErrorCode, error.details, { cause: error });
+  // In Go's words, which users know from events; grpc-js tells how long it has waited for what.
+  const message = error.code === status.DEADLINE_EXCEEDED ? 'context deadline exceeded' : error.details;
+  return new CriError(status[error.code] as CriErrorCode, message, { cause: error });
 }

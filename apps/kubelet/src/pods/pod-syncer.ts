@@ -137,16 +137,26 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
   }
 
   async function prepare(pod: Pod, runtime: PodRuntimeStatus): Promise<void> {
-    const { directories, volumes, objects, tokens, hostIPs } = deps;
+    const { volumes, objects, tokens, hostIPs } = deps;
     const uid = uidOf(pod);
-    if (!housed.has(uid)) {
-      for (const directory of [directories.volumes(uid), directories.plugins(uid)])
-        mkdirSync(directory, { recursive: true, mode: 0o750 });
-      housed.add(uid);
-    }
+    if (!housed.has(uid)) makeDirectories(pod);
     objects.register(pod);
     const addresses = { podIPs: isHostNetwork(pod) ? hostIPs : runtime.ips, hostIPs };
     await volumes.mount(pod, { objects, tokens, node: deps.node(), addresses });
+  }
+
+  /** A full disk, say: the Pod tells it, and waits. */
+  function makeDirectories(pod: Pod): void {
+    const uid = uidOf(pod);
+    try {
+      for (const directory of [deps.directories.volumes(uid), deps.directories.plugins(uid)])
+        mkdirSync(directory, { recursive: true, mode: 0o750 });
+    } catch (error) {
+      const message = `error making pod data directories: ${(error as Error).message}`;
+      deps.events.pod(pod, 'Warning', 'FailedToMakePodDataDirectories', message);
+      throw new MountError(message, { cause: error });
+    }
+    housed.add(uid);
   }
 
   async function readPullSecrets(pod: Pod): Promise<Secret[]> {

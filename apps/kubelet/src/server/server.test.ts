@@ -65,6 +65,55 @@ describe("the kubelet's server", () => {
     expect(items.map((p) => [p.metadata.name, p.status.phase])).toEqual([['web', 'Running']]);
   });
 
+  it('tells its configuration', async () => {
+    const { kubeletconfig } = JSON.parse((await get('/configz')).body) as { kubeletconfig: object };
+    expect(kubeletconfig).toMatchObject({
+      kind: 'KubeletConfiguration',
+      apiVersion: 'kubelet.config.k8s.io/v1beta1',
+      maxPods: 110,
+      syncFrequency: '20s',
+    });
+  });
+
+  it('summarises what the node and its Pods use', async () => {
+    const summary = JSON.parse((await get('/stats/summary')).body) as {
+      node: { nodeName: string; memory: { workingSetBytes: number } };
+      pods: Array<{
+        podRef: { name: string };
+        containers: Array<{ name: string; memory: object; cpu: object }>;
+      }>;
+    };
+    expect(summary.node.nodeName).toBe('node-1');
+    expect(summary.node.memory.workingSetBytes).toBeGreaterThan(0);
+    expect(summary.pods).toMatchObject([
+      {
+        podRef: { name: 'web', namespace: 'default' },
+        containers: [
+          {
+            name: 'web-main',
+            cpu: { usageCoreNanoSeconds: 3e9, usageNanoCores: 5e6 },
+            memory: { workingSetBytes: 7 * 1024 * 1024 },
+          },
+        ],
+      },
+    ]);
+  });
+
+  it.each([
+    [
+      '/metrics/cadvisor',
+      /^container_memory_working_set_bytes\{container="web-main",.*namespace="default",pod="web"\} 7340032$/m,
+    ],
+    ['/metrics/cadvisor', /^container_cpu_usage_seconds_total\{container="web-main",.*\} 3$/m],
+    ['/metrics/resource', /^pod_memory_working_set_bytes\{namespace="default",pod="web"\} 7340032$/m],
+    ['/metrics/resource', /^node_memory_working_set_bytes [1-9]\d*$/m],
+    ['/metrics', /^# TYPE \S+ (counter|gauge|histogram)$/m],
+  ])('measures at %s: %p', async (path, line) => {
+    const { code, body } = await get(path);
+    expect(code).toBe(200);
+    expect(body).toMatch(line);
+  });
+
   it('streams the log of a container while it runs', async () => {
     const container = kubelet.runtime.container('web-main');
     await appendFile(container?.logPath ?? '', '2026-01-01T00:00:00.000000001Z stdout F hello\n');
@@ -86,6 +135,11 @@ describe("the kubelet's server", () => {
     ['/containerLogs/default/absent/c', 404, 'pod does not exist'],
     ['/containerLogs/default/web/absent', 404, 'container "absent" not found in pod "web"'],
     ['/nothing', 404, '404 page not found'],
+    [
+      '/checkpoint/default/web/web-main',
+      404,
+      'the ContainerCheckpoint feature is not offered by this kubelet',
+    ],
     ['/exec/default/web/web-main', 400, 'unable to upgrade: missing upgrade headers in request'],
   ])('answers %s with %d', async (path, code, body) => {
     expect(await get(path)).toEqual({ code, body });

@@ -14,6 +14,7 @@ import {
   type PodSandboxConfig,
   type RuntimeHandlers,
 } from '@tinkernetes/cri';
+import { once } from 'node:events';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -47,6 +48,8 @@ export class FakeRuntime {
   /** What exec answers, by command. */
   exec: (container: FakeContainer, command: readonly string[]) => { exitCode: number; stdout?: string } =
     () => ({ exitCode: 0 });
+  /** Calls that are not answered, as `CreateContainer NAME`. */
+  readonly hanging = new Set<string>();
   /** Called when a container is asked to stop; its exit code. */
   onStop: (container: FakeContainer, graceSeconds: number) => number | Promise<number> = () => 143;
   networkReady = false;
@@ -145,6 +148,20 @@ export class FakeRuntime {
     };
   }
 
+  private statsOf({ id, config }: FakeSandbox) {
+    const cpu = { usageCoreNanoSeconds: { value: 3e9 }, usageNanoCores: { value: 5e6 } };
+    const memory = { workingSetBytes: { value: 7 * 1024 * 1024 }, usageBytes: { value: 8 * 1024 * 1024 } };
+    const containers = [...this.containers.values()]
+      .filter((c) => c.sandboxId === id && c.state === 'CONTAINER_RUNNING')
+      .map((c) => ({
+        attributes: { id: c.id, metadata: c.config.metadata, labels: c.config.labels },
+        cpu,
+        memory,
+      }));
+    const attributes = { id, metadata: config.metadata, labels: config.labels };
+    return { attributes, linux: { cpu, memory, containers } };
+  }
+
   private runtimeHandlers(): RuntimeHandlers {
     const find = (id: string): FakeContainer => {
       const found = this.containers.get(id);
@@ -221,8 +238,13 @@ export class FakeRuntime {
         if (!s) throw new CriError('NOT_FOUND', 'no such sandbox');
         return { status: this.sandboxStatusOf(s) };
       },
-      createContainer: ({ podSandboxId, config }) => {
+      createContainer: async ({ podSandboxId, config }, { signal }) => {
         if (!config) throw new CriError('INVALID_ARGUMENT', 'no config');
+        const call = `CreateContainer ${config.metadata?.name}`;
+        if (this.hanging.has(call)) {
+          this.calls.push(`${call} hangs`);
+          await once(signal, 'abort');
+        }
         const id = `container-${++this.serial}`;
         const logPath = join(this.sandboxes.get(podSandboxId)?.config.logDirectory ?? '', config.logPath);
         this.containers.set(id, {
@@ -293,7 +315,7 @@ export class FakeRuntime {
             labels: c.config.labels,
           })),
       }),
-      listPodSandboxStats: () => ({ stats: [] }),
+      listPodSandboxStats: () => ({ stats: [...this.sandboxes.values()].map((s) => this.statsOf(s)) }),
       containerStatus: ({ containerId }) => ({ status: this.statusOf(find(containerId)) }),
       execSync: ({ containerId, cmd }) => {
         const { exitCode, stdout = '' } = this.exec(find(containerId), cmd);
