@@ -32,6 +32,7 @@ export class MemoryApi {
 
   readonly informers: SharedInformerFactory = {
     for: (descriptor) => this.informer(descriptor),
+    has: () => true,
     start: () => undefined,
     waitForSync: async () => undefined,
     replay: async () => undefined,

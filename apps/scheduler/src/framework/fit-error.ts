@@ -5,12 +5,11 @@ import type { Diagnosis } from './types';
  * Source: pkg/scheduler/framework.FitError.
  */
 export function fitMessage(nodeCount: number, diagnosis: Diagnosis): string {
-  const parts = [
-    diagnosis.preFilterMessage ?? reasonsOf(nodeCount, diagnosis),
-    diagnosis.postFilterMessage ?? '',
-  ];
-  const sentences = parts.filter((part) => part !== '').map((part) => ` ${part.replace(/\.$/, '')}.`);
-  return `0/${nodeCount} nodes are available:${sentences.join('')}`;
+  const { preFilterMessage, postFilterMessage } = diagnosis;
+  const why = preFilterMessage ?? reasonsOf(nodeCount, diagnosis);
+  // PostFilter's message ends as the plugins end it.
+  const parts = [why && `${why}.`, postFilterMessage].filter(Boolean);
+  return `0/${nodeCount} nodes are available:${parts.map((part) => ` ${part}`).join('')}`;
 }
 
 /** Each reason with the number of nodes that gave it. */

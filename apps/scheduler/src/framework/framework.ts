@@ -186,7 +186,7 @@ export class Framework {
       const result = await plugin.postFilter?.(state, pod, diagnosis);
       if (!result) continue;
       nominatedNode = result.nominatedNode ?? nominatedNode;
-      if (!result.status) return { status: undefined, nominatedNode };
+      if (!result.status || result.status.code === 'Error') return { status: result.status, nominatedNode };
       messages.push(...result.status.reasons);
     }
     return { status: unschedulable(...messages), nominatedNode };

@@ -44,6 +44,8 @@ class ClaimsState implements StateData {
   }
 }
 
+const noClaims = new ClaimsState([], new DevicePools([]), new Set());
+
 /**
  * ResourceClaims with structured parameters: devices of ResourceSlices that a node reaches, matched by the selectors of
  * the request and its DeviceClass, so many as asked for. The allocation is written to the claim before the Pod is bound.
@@ -93,7 +95,10 @@ export const dynamicResources: PluginFactory = {
       preFilter(state, pod) {
         const found = claimsOf(pod);
         if (typeof found === 'string') return { status: unresolvable(found) };
-        if (found.length === 0) return { status: skip };
+        if (found.length === 0) {
+          state.write(name, noClaims);
+          return { status: skip };
+        }
         const made = stateFor(pod, found);
         if ('code' in made) return { status: made };
         state.write(name, made);
@@ -128,7 +133,9 @@ export const dynamicResources: PluginFactory = {
       /** An allocation that nobody uses and that the Pod can't reach is given up. */
       async postFilter(state, pod) {
         const wanted = state.read<ClaimsState>(name);
-        if (!wanted) return { status: unschedulable('no new claims to deallocate') };
+        // PreFilter of a plugin before this one refused the Pod. Upstream's plugin fails then, and says just that.
+        if (!wanted) return { status: failed('not found') };
+        if (wanted.claims.length === 0) return { status: unschedulable('no new claims to deallocate') };
         for (const claim of wanted.unreachable) {
           if (claim.status?.reservedFor?.some(({ uid }) => uid !== pod.metadata.uid)) continue;
           await book.deallocate(claim);

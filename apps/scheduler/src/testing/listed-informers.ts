@@ -26,6 +26,7 @@ export function listedInformers(objects: readonly KubeObject[]): SharedInformerF
         lastSyncResourceVersion: '1',
       };
     },
+    has: () => true,
     start: () => undefined,
     waitForSync: async () => undefined,
     replay: async () => undefined,
