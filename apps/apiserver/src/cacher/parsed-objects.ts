@@ -1,7 +1,7 @@
 import type { CacheEntry } from './cache-entry';
 
 /** A parsed object takes about five times its bytes. */
-const defaultBudget = 2 * 1024 * 1024;
+const defaultBudget = 1024 * 1024;
 
 interface Kept {
   readonly entry: CacheEntry;

@@ -33,14 +33,16 @@ export function orderedMetadata(meta: ObjectMeta): ObjectMeta {
 /** Stored form: the object's JSON without its resourceVersion, which storage's revision is. */
 export function storedBytes(object: KubeObject): Buffer {
   const { kind, apiVersion, metadata, ...rest } = object;
-  return Buffer.from(
-    JSON.stringify({
-      kind,
-      apiVersion,
-      metadata: orderedMetadata({ ...metadata, resourceVersion: undefined }),
-      ...rest,
-    }),
-  );
+  const text = JSON.stringify({
+    kind,
+    apiVersion,
+    metadata: orderedMetadata({ ...metadata, resourceVersion: undefined }),
+    ...rest,
+  });
+  // Not from Node's pool: these bytes live long, and would keep what lies beside them there alive.
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 }
 
 /** Puts the resourceVersion behind the uid, where upstream writes it; 0 stands for not stored. */
