@@ -6,6 +6,7 @@ import {
   Pods,
   StorageClasses,
   type PersistentVolumeClaim,
+  type PersistentVolumeSpec,
 } from '@tinkernetes/api';
 import { isNotFound } from '@tinkernetes/apimachinery';
 import { eventually } from '@tinkernetes/component-base/testing';
@@ -150,6 +151,44 @@ it.each([
   await createClaim(name, { storageClassName });
   await eventually(async () => expect(await messagesOf(name, reason)).toEqual([message]));
   expect((await getClaim(name)).status?.phase).toBe('Pending');
+});
+
+it.each<[string, Partial<PersistentVolumeSpec>, reason: string, message: string]>([
+  [
+    'kept-path',
+    { hostPath: { path: '/srv/data' }, persistentVolumeReclaimPolicy: 'Delete' },
+    'VolumeFailedDelete',
+    'host_path deleter only supports /tmp/.+ but received provided /srv/data',
+  ],
+  [
+    'foreign-disk',
+    { csi: { driver: 'd.example.com', volumeHandle: 'h' }, persistentVolumeReclaimPolicy: 'Delete' },
+    'VolumeFailedDelete',
+    'error getting deleter volume plugin for volume "foreign-disk": no deletable volume plugin matched',
+  ],
+  [
+    'recycled',
+    { hostPath: { path: '/srv/data' }, persistentVolumeReclaimPolicy: 'Recycle' },
+    'VolumeFailedRecycle',
+    'No recycler plugin found for the volume!',
+  ],
+])('says why the volume %s, made by hand, can not be reclaimed', async (name, spec, reason, message) => {
+  await volumes().create({
+    metadata: { name },
+    spec: {
+      capacity: { storage: '1Gi' },
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: 'manual',
+      ...spec,
+    },
+  });
+  await createClaim(name, { storageClassName: 'manual', volumeName: name });
+  await boundVolume(name);
+  await claims().delete(name, { namespace });
+  await eventually(async () =>
+    expect((await volumes().get(name)).status).toMatchObject({ phase: 'Failed', message }),
+  );
+  await eventually(async () => expect(await messagesOf(name, reason)).toEqual([message]));
 });
 
 it('calls a claim lost whose volume is gone', async () => {

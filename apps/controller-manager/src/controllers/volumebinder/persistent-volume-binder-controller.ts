@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import {
   Nodes,
   PersistentVolumeClaims,
@@ -253,17 +254,38 @@ class VolumeBinder implements Reconciler {
 
   private async syncVolume(volume: PersistentVolume): Promise<void> {
     const { claimRef } = volume.spec;
-    if (!claimRef?.uid) return this.writeVolumeStatus(volume, { phase: 'Available' });
+    if (!claimRef?.uid) {
+      await this.writeVolumeStatus(volume, { phase: 'Available' });
+      return;
+    }
     const claim = this.claims.lister.get(claimRef.name ?? '', claimRef.namespace);
     if (claim && claim.metadata.uid === claimRef.uid) return;
-    await this.writeVolumeStatus(volume, { phase: 'Released' });
-    const isOurs = volume.metadata.annotations?.[provisionedBy] === hostPathProvisioner;
-    if (
-      isOurs &&
-      volume.spec.persistentVolumeReclaimPolicy === 'Delete' &&
-      !volume.metadata.deletionTimestamp
-    )
-      await this.context.client.for(PersistentVolumes).delete(volume.metadata.name).catch(ignoreNotFound);
+    if (volume.status?.phase === 'Failed') return;
+    await this.reclaim(await this.writeVolumeStatus(volume, { phase: 'Released' }));
+  }
+
+  /** What becomes of a volume whose claim is gone. */
+  private async reclaim(volume: PersistentVolume): Promise<void> {
+    const { persistentVolumeReclaimPolicy: policy } = volume.spec;
+    if (volume.metadata.deletionTimestamp || policy === 'Retain') return;
+    if (policy === 'Recycle') {
+      const message = 'No recycler plugin found for the volume!';
+      return this.failVolume(volume, 'VolumeFailedRecycle', message);
+    }
+    const provisioner = volume.metadata.annotations?.[provisionedBy];
+    // Its driver's provisioner removes it.
+    if (provisioner !== undefined && provisioner !== hostPathProvisioner) return;
+    if (provisioner === undefined) {
+      const obstacle = obstacleToDeletion(volume);
+      if (obstacle !== undefined) return this.failVolume(volume, 'VolumeFailedDelete', obstacle);
+      await rm(volume.spec.hostPath?.path ?? '', { recursive: true, force: true });
+    }
+    await this.context.client.for(PersistentVolumes).delete(volume.metadata.name).catch(ignoreNotFound);
+  }
+
+  private async failVolume(volume: PersistentVolume, reason: string, message: string): Promise<void> {
+    this.context.recorder.event(volume, 'Warning', reason, message);
+    await this.writeVolumeStatus(volume, { phase: 'Failed', message });
   }
 
   private async loseClaim(claim: PersistentVolumeClaim, reason: string, message: string): Promise<void> {
@@ -288,16 +310,18 @@ class VolumeBinder implements Reconciler {
       .catch(ignoreNotFound);
   }
 
+  /** The volume as it is then. */
   private async writeVolumeStatus(
     volume: PersistentVolume,
-    { phase }: Pick<PersistentVolumeStatus, 'phase'>,
-  ): Promise<void> {
-    if (volume.status?.phase === phase) return;
+    { phase, message }: Pick<PersistentVolumeStatus, 'phase' | 'message'>,
+  ): Promise<PersistentVolume> {
+    if (volume.status?.phase === phase) return volume;
     const lastPhaseTransitionTime = formatTime(this.context.clock.now());
-    await this.context.client
+    const written = await this.context.client
       .for(PersistentVolumes)
-      .updateStatus({ ...volume, status: { phase, lastPhaseTransitionTime } })
+      .updateStatus({ ...volume, status: { phase, message, lastPhaseTransitionTime } })
       .catch(ignoreNotFound);
+    return written ?? volume;
   }
 
   private say(
@@ -308,6 +332,15 @@ class VolumeBinder implements Reconciler {
   ): void {
     this.context.recorder.event(claim, type, reason, message);
   }
+}
+
+/** Why what a volume stands for can't be removed that somebody has made by hand. Source: pkg/volume/hostpath, a deleter for development. */
+function obstacleToDeletion({ metadata, spec }: PersistentVolume): string | undefined {
+  const path = spec.hostPath?.path;
+  if (path === undefined)
+    return `error getting deleter volume plugin for volume "${metadata.name}": no deletable volume plugin matched`;
+  if (/^\/tmp\/.+/.test(path) && !path.split('/').includes('..')) return undefined;
+  return `host_path deleter only supports /tmp/.+ but received provided ${path}`;
 }
 
 const referenceTo = ({ metadata }: PersistentVolumeClaim) => ({
