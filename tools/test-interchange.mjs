@@ -1,0 +1,107 @@
+// `npm run test:interchange [-- --binary PATH]`: the unmodified upstream kube-scheduler in place of ours, and ours, on the
+// same cluster with the same Pods: both must place the same ones, and say the same of the others. Needs `go`, and some
+// minutes for the first build; not part of `npm test`.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ended, request, sleep, startCluster } from '../test/bench/cluster.mjs';
+import { groups } from '../test/interchange/scenarios.mjs';
+import { build } from './build.mjs';
+import { installIfNeeded } from './install.mjs';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const results = join(root, 'test-results');
+const given = process.argv.indexOf('--binary');
+const binary = given < 0 ? join(root, 'dist/kube-scheduler') : process.argv[given + 1];
+const podsPath = '/api/v1/namespaces/default/pods';
+
+installIfNeeded();
+await build();
+buildUpstream();
+mkdirSync(results, { recursive: true });
+const ours = await verdictsOf('ours', (flags, log) =>
+  spawn(process.execPath, [join(root, 'dist/run.cjs'), 'scheduler', ...flags], {
+    stdio: ['ignore', log, log],
+  }),
+);
+const theirs = await verdictsOf('upstream', (flags, log) => {
+  const [kubeconfig] = flags;
+  const path = kubeconfig.split('=')[1];
+  const more = [`--authentication-kubeconfig=${path}`, `--authorization-kubeconfig=${path}`];
+  return spawn(binary, [...flags, ...more], { stdio: ['ignore', log, log] });
+});
+compare();
+
+function buildUpstream() {
+  if (existsSync(binary)) return;
+  if (spawnSync('go', ['version']).status !== 0)
+    throw new Error(
+      'upstream’s kube-scheduler is a Go program and there is no `go` here (https://go.dev/dl)',
+    );
+  const cwd = join(root, 'test/interchange');
+  const built = spawnSync('go', ['build', '-o', binary, '.'], { cwd, stdio: 'inherit' });
+  if (built.status !== 0) throw new Error('kube-scheduler could not be built: see the lines above');
+}
+
+/** Pod → node, or why none, once nothing changes any more. */
+async function verdictsOf(name, start) {
+  const cluster = await startCluster(['--ephemeral', '--nodes=3', '--without=scheduler']);
+  const log = openSync(join(results, `interchange-${name}.log`), 'w');
+  let scheduler;
+  try {
+    await cluster.ready;
+    const { kubeconfig } = cluster;
+    scheduler = start([`--kubeconfig=${kubeconfig}`, '--secure-port=0', '--leader-elect=true'], log);
+    const get = async (path) => JSON.parse(await request(kubeconfig, { path }));
+    const nodes = (await get('/api/v1/nodes')).items;
+    const names = nodes.map(({ metadata }) => metadata.name).sort();
+    const cpus = Number(nodes[0].status.allocatable.cpu);
+    for (const group of groups(names)) {
+      for (const { method = 'POST', path, body } of group) {
+        const contentType = method === 'PATCH' ? 'application/merge-patch+json' : undefined;
+        await request(kubeconfig, { method, path, body: withCpu(body, cpus), contentType });
+      }
+      await settled(() => get(podsPath));
+    }
+    return new Map((await get(podsPath)).items.map((pod) => [pod.metadata.name, verdictOf(pod)]));
+  } finally {
+    if (scheduler) await ended(scheduler);
+    await cluster.stop();
+  }
+}
+
+/** `60%`: of a node's CPUs. */
+function withCpu(body, cpus) {
+  const text = JSON.stringify(body).replace(/"cpu":"(\d+)%"/g, (_, part) => `"cpu":"${part * cpus * 10}m"`);
+  return JSON.parse(text);
+}
+
+/** Resolves when Pods have not changed for two seconds. */
+async function settled(list) {
+  let before = '';
+  for (let same = 0; same < 4;) {
+    await sleep(500);
+    const now = JSON.stringify((await list()).items.map(verdictOf));
+    same = now === before ? same + 1 : 0;
+    before = now;
+  }
+}
+
+function verdictOf({ spec, status }) {
+  if (spec.nodeName) return 'placed';
+  const condition = status.conditions?.find(({ type }) => type === 'PodScheduled');
+  return condition ? `${condition.reason}: ${condition.message}` : 'not looked at';
+}
+
+function compare() {
+  const different = [...new Set([...ours.keys(), ...theirs.keys()])].filter(
+    (name) => ours.get(name) !== theirs.get(name),
+  );
+  for (const name of [...ours.keys()].filter((known) => !different.includes(known)))
+    console.log(`same       ${name}: ${ours.get(name)}`);
+  for (const name of different)
+    console.log(`DIFFERENT  ${name}\n  ours:     ${ours.get(name)}\n  upstream: ${theirs.get(name)}`);
+  console.log(`interchange: ${ours.size - different.length} Pods the same, ${different.length} different`);
+  if (different.length > 0) process.exitCode = 1;
+}
