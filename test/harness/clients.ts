@@ -61,9 +61,14 @@ export class CommandLineClient {
     return JSON.parse(await this.run([...args, '-o', 'json'])) as T;
   }
 
+  /** Of the program itself. */
+  get path(): string {
+    return join(binDir, `${this.tool}-1.${this.version}`);
+  }
+
   /** Left running; the caller ends it. */
   spawn(args: readonly string[], env: Record<string, string> = {}): ChildProcess {
-    return spawn(join(binDir, `${this.tool}-1.${this.version}`), args, {
+    return spawn(this.path, args, {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { PATH: process.env.PATH, HOME: this.home, KUBECONFIG: this.kubeconfig, ...env },
     });
