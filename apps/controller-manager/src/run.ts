@@ -20,9 +20,15 @@ export const run: Run<ControllerManagerOptions> = async ({ flags, kubeconfig }, 
   );
   const { clock, random, logger, signal } = context;
   const manager = { flags, context, config, client, chosen };
+  const isMaster = context.metrics.gauge(
+    'leader_election_master_status',
+    'Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates master.',
+    ['name'],
+  );
   const elect = (lead: (signal: AbortSignal) => Promise<void>) =>
     runLeaderElection({
       ...{ client, clock, random, logger, signal, lead },
+      onStatus: (isLeader) => isMaster.set(isLeader ? 1 : 0, { name: 'kube-controller-manager' }),
       lease: { name: 'kube-controller-manager', namespace: 'kube-system' },
       identity: `${hostname()}_${random.uid()}`,
       leaseDurationMs: flags['leader-elect-lease-duration'],

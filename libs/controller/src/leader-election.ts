@@ -29,6 +29,8 @@ export interface LeaderElectionOptions {
   /** The leader steps down when it could not renew for so long. */
   renewDeadlineMs?: number;
   retryPeriodMs?: number;
+  /** Called when leadership is gained and lost: `leader_election_master_status`. */
+  onStatus?: (isLeader: boolean) => void;
   /** Tells on the Lease who becomes leader and stops leading. */
   recorder?: EventRecorder;
 }
@@ -48,7 +50,9 @@ const jitterFactor = 1.2;
  */
 export async function runLeaderElection(options: LeaderElectionOptions): Promise<void> {
   const elector = new LeaderElector(options);
+  options.onStatus?.(false);
   if (!(await elector.acquire())) return;
+  options.onStatus?.(true);
   const leading = new AbortController();
   const onAbort = () => leading.abort(options.signal.reason);
   options.signal.addEventListener('abort', onAbort, { once: true });
@@ -61,6 +65,7 @@ export async function runLeaderElection(options: LeaderElectionOptions): Promise
   options.signal.removeEventListener('abort', onAbort);
   leading.abort(new Error('no longer leading'));
   const lost = await renewing;
+  options.onStatus?.(false);
   elector.tell('stopped leading');
   if (lost) throw lost;
   await elector.release();

@@ -108,11 +108,10 @@ export class InProcessQueue implements RateLimitingQueue {
   }
 
   private start(key: string, addedAt: number): WorkItem {
-    const startedAt = this.clock.monotonic();
     this.waiting.delete(key);
     this.running.add(key);
     this.metrics.depth(this.waiting.size);
-    this.metrics.started(startedAt - addedAt);
+    const finished = this.metrics.started(this.clock.monotonic() - addedAt);
     const minResourceVersion = this.seen.get(key);
     this.seen.delete(key);
     let done = false;
@@ -125,7 +124,7 @@ export class InProcessQueue implements RateLimitingQueue {
       done: (result) => {
         if (done) return;
         done = true;
-        this.metrics.finished(this.clock.monotonic() - startedAt);
+        finished();
         this.finish(key, result?.wroteResourceVersion);
       },
     };

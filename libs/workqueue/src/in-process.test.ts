@@ -26,7 +26,24 @@ describe('in-process work queue', () => {
     expect(text).toContain('workqueue_adds_total{name="deployment"} 2');
     expect(text).toContain('workqueue_depth{name="deployment"} 1');
     expect(text).toContain('workqueue_work_duration_seconds_count{name="deployment"} 1');
+    expect(text).toContain('workqueue_longest_running_processor_seconds{name="deployment"} 0');
   });
+});
+
+it('says how long what runs has been running', async () => {
+  const metrics = createMetrics();
+  const clock = new VirtualClock();
+  const queue = createInProcessWorkQueues({ metrics, clock }).create('job');
+  for (const key of ['a', 'b']) queue.add(key);
+  const first = await queue.get();
+  await clock.advance(2000);
+  await queue.get();
+  await clock.advance(1000);
+  const text = await metrics.expose();
+  expect(text).toContain('workqueue_longest_running_processor_seconds{name="job"} 3');
+  expect(text).toContain('workqueue_unfinished_work_seconds{name="job"} 4');
+  first?.done();
+  expect(await metrics.expose()).toContain('workqueue_unfinished_work_seconds{name="job"} 1');
 });
 
 describe('RateLimiter', () => {

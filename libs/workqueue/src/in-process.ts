@@ -13,7 +13,7 @@ export interface InProcessWorkQueuesOptions {
 /** Work queues that live and die with their process. */
 export function createInProcessWorkQueues(options: InProcessWorkQueuesOptions = {}): WorkQueueFactory {
   const { clock = realClock, metrics, rateLimit } = options;
-  const metricsOf = createQueueMetrics(metrics);
+  const metricsOf = createQueueMetrics(metrics, clock);
   const queues: InProcessQueue[] = [];
   return {
     create(name) {

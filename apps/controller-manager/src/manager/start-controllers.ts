@@ -61,6 +61,13 @@ export function startControllers(options: ControllersOptions): StartedController
     const identity = definition.actsAsManager ? client : (accounts?.for(account) ?? client);
     return startController(definition, { ...options, informers, cachesOptions, queues, identity });
   });
+  const isRunning = metrics.gauge(
+    'running_managed_controllers',
+    'Indicates where instances of a controller are currently running',
+    ['manager', 'name'],
+  );
+  for (const { definition } of running)
+    isRunning.set(1, { manager: 'kube-controller-manager', name: definition.name });
   informers.start();
   const runAll = async () => {
     await Promise.all(

@@ -208,8 +208,7 @@ export class BullQueue implements RateLimitingQueue {
     }
     const held = new HeldKey({ job, token: this.token, clock, logger });
     this.running.add(held);
-    const startedAt = clock.monotonic();
-    metrics.started(Math.max(0, clock.now() - job.timestamp));
+    const finished = metrics.started(Math.max(0, clock.now() - job.timestamp));
     const { seen, failures } = await this.notes.read(job.name);
     if (failures > 0) this.failures.set(job.name, failures);
     else this.failures.delete(job.name);
@@ -224,7 +223,7 @@ export class BullQueue implements RateLimitingQueue {
       done: (result) => {
         if (done) return;
         done = true;
-        metrics.finished(clock.monotonic() - startedAt);
+        finished();
         this.track(this.finishing, this.finish({ job, held, seen, wrote: result?.wroteResourceVersion }));
       },
     });

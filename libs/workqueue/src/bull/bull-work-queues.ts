@@ -35,7 +35,7 @@ export async function createBullWorkQueues(options: BullWorkQueuesOptions): Prom
     logger.warn({ err: error }, 'connection to Redis failed, trying again'),
   );
   await redis.connect();
-  const metricsOf = createQueueMetrics(metrics);
+  const metricsOf = createQueueMetrics(metrics, clock);
   const queues: BullQueue[] = [];
   const boards: Board[] = [];
   return {
