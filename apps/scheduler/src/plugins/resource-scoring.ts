@@ -41,20 +41,6 @@ function requestedToCapacityRatio(shape: readonly ShapePoint[]): ResourceScore {
 
 const defaultResources: ResourceWeight[] = [{ name: 'cpu' }, { name: 'memory' }];
 
-/** Requested on the node with the Pod, and capacity, for each resource that the node has. */
-function utilizationWith(
-  pod: Pod,
-  node: NodeInfo,
-  resource: string,
-): { requested: number; capacity: number } {
-  const info = podInfoOf(pod);
-  const isNonZero = resource === 'cpu' || resource === 'memory';
-  const [onNode, own] = isNonZero
-    ? [node.nonZeroRequested, info.nonZeroRequests]
-    : [node.requested, info.requests];
-  return { requested: onNode.get(resource) + own.get(resource), capacity: node.allocatable.get(resource) };
-}
-
 /** `scoringStrategy` of NodeResourcesFitArgs; LeastAllocated over CPU and memory unless told. */
 export function scoringStrategy(given: unknown): (pod: Pod, node: NodeInfo) => number {
   const {
@@ -68,12 +54,22 @@ export function scoringStrategy(given: unknown): (pod: Pod, node: NodeInfo) => n
     RequestedToCapacityRatio: requestedToCapacityRatio(ratio?.shape ?? []),
   }[type];
   if (!byResource) throw new Error(`unknown scoringStrategy type "${type}"`);
+  // What containers don't ask for counts a little, where nodes are compared by CPU and memory.
+  const weighed = resources.map(({ name, weight = 1 }) => ({
+    name,
+    weight,
+    isNonZero: name === 'cpu' || name === 'memory',
+  }));
   return (pod, node) => {
+    const info = podInfoOf(pod);
     let sum = 0;
     let weights = 0;
-    for (const { name, weight = 1 } of resources) {
-      const { requested, capacity } = utilizationWith(pod, node, name);
+    for (const { name, weight, isNonZero } of weighed) {
+      const capacity = node.allocatable.get(name);
       if (capacity === 0) continue;
+      const requested = isNonZero
+        ? node.nonZeroRequested.get(name) + info.nonZeroRequests.get(name)
+        : node.requested.get(name) + info.requests.get(name);
       sum += byResource(requested, capacity) * weight;
       weights += weight;
     }
