@@ -180,6 +180,15 @@ export function generateApi() {
     ),
   );
   write(
+    'internal-fields.ts',
+    lazyModule(
+      'loadInternalFields',
+      'InternalFieldFacts',
+      readFacts('internal-fields.json'),
+      'Internal Go struct → its fields in their order, each as `Name:type`.',
+    ),
+  );
+  write(
     'go-fields.ts',
     lazyModule(
       'loadGoFields',

@@ -32,6 +32,13 @@ export type SchemaFacts = Record<string, OpenAPISchema>;
  */
 export type GoFieldFacts = Record<string, string>;
 
+/**
+ * The structs that upstream's server works with inside, which its messages show: the fields under their Go names, in
+ * their order, as `Name:type` joined by spaces. Type: `*` a pointer to, `[]` a list of, `{}` a map of; `s` string,
+ * `b` bool, `n` number, else another struct. `@ObjectMeta` stands for the embedded metadata. Source: pkg/apis.
+ */
+export type InternalFieldFacts = Record<string, string>;
+
 export interface APIResourceFact {
   name: string;
   singularName: string;

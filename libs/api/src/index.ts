@@ -3,6 +3,7 @@ export * from './generated/resources';
 export * from './resource-descriptor';
 export type * from './fact-types';
 export { loadSchemas } from './generated/schemas';
+export { loadInternalFields } from './generated/internal-fields';
 export { loadGoFields } from './generated/go-fields';
 export { loadDiscovery } from './generated/discovery';
 export { loadAggregatedDiscovery } from './generated/discovery-aggregated';

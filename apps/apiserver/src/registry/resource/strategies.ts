@@ -61,7 +61,7 @@ export const resourceClaimStrategy = defineStrategy(ResourceClaims, {
   hasGeneration: false,
   default: (claim) => mapMember(claim, 'spec', (spec) => mapMember(spec, 'devices', defaultDevices)),
   validate: (claim) => validateDevices(claim.spec?.devices, 'spec.devices'),
-  validateUpdate: (claim, old) => immutable('spec', claim.spec, old.spec),
+  validateUpdate: (claim, old) => immutable('spec', claim.spec, old.spec, 'ResourceClaimSpec'),
   tableCells: (claim, now) => {
     const { status, metadata } = claim;
     const states = [

@@ -355,11 +355,16 @@ export function validateJobUpdate(job: Job, old: Job): Errors {
     ...validateJob(job),
     ...validateCompletions(spec, oldSpec),
     ...immutable('spec.selector', spec.selector, oldSpec.selector),
-    ...(isTemplateKept ? [] : immutable('spec.template', spec.template, oldSpec.template)),
+    ...(isTemplateKept ? [] : immutable('spec.template', spec.template, oldSpec.template, 'PodTemplateSpec')),
     ...immutable('spec.completionMode', spec.completionMode, oldSpec.completionMode),
-    ...immutable('spec.podFailurePolicy', spec.podFailurePolicy, oldSpec.podFailurePolicy),
+    ...immutable(
+      'spec.podFailurePolicy',
+      spec.podFailurePolicy,
+      oldSpec.podFailurePolicy,
+      'PodFailurePolicy',
+    ),
     ...immutable('spec.backoffLimitPerIndex', spec.backoffLimitPerIndex, oldSpec.backoffLimitPerIndex),
     ...immutable('spec.managedBy', spec.managedBy, oldSpec.managedBy),
-    ...immutable('spec.successPolicy', spec.successPolicy, oldSpec.successPolicy),
+    ...immutable('spec.successPolicy', spec.successPolicy, oldSpec.successPolicy, 'SuccessPolicy'),
   ];
 }

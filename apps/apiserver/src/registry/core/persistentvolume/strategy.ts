@@ -16,6 +16,8 @@ import { age } from '../../../printers/cells';
 import { accessModesText } from '../../../printers/volumes';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
+import { goDiff } from '../../go-diff';
+import { goStruct } from '../../go-struct';
 import { roundUpToMilli } from '../../pod-spec/container-defaults';
 import { validateNodeSelector } from '../../pod-spec/scheduling';
 import { check, oneOf, requireOneOf } from '../../rules';
@@ -157,11 +159,15 @@ export const persistentVolumeStrategy = defineStrategy(PersistentVolumes, {
     const affinity = volume.spec?.nodeAffinity;
     if (old.spec?.nodeAffinity && !semanticEqual(affinity, old.spec.nodeAffinity)) {
       const detail = 'field is immutable, except for updating from beta label to GA';
-      errors.push(invalid('nodeAffinity', affinity ?? null, detail));
+      errors.push(
+        invalid('nodeAffinity', affinity ? goStruct(affinity, 'VolumeNodeAffinity') : null, detail),
+      );
     }
     if (!semanticEqual(sourceOf(volume.spec), sourceOf(old.spec))) {
       const path = 'spec.persistentvolumesource';
-      errors.push(forbidden(path, 'spec.persistentvolumesource is immutable after creation'));
+      const [before, after] = [old, volume].map(({ spec }) => sourceOf(spec));
+      const difference = goDiff(before, after, 'PersistentVolumeSource');
+      errors.push(forbidden(path, `${path} is immutable after creation\n${difference}`));
     }
     if (!semanticEqual(volume.spec?.volumeMode, old.spec?.volumeMode)) {
       errors.push(invalid('spec.volumeMode', volume.spec?.volumeMode ?? null, 'field is immutable'));

@@ -5,6 +5,7 @@ import { age } from '../../../printers/cells';
 import { accessModesText } from '../../../printers/volumes';
 import { defineStrategy } from '../../define-strategy';
 import { mapMember } from '../../fill';
+import { goDiff } from '../../go-diff';
 import type { Errors } from '../../rules';
 import { defaultClaim } from './defaults';
 import { validateClaimSpec } from './validate';
@@ -25,7 +26,10 @@ function validateUpdate(claim: PersistentVolumeClaim, old: PersistentVolumeClaim
     ...(oldSpec.storageClassName === undefined ? { storageClassName: undefined } : {}),
   };
   const errors = validateClaimSpec(spec, 'spec');
-  if (!semanticEqual(comparable, oldSpec)) errors.push(forbidden('spec', unchangeable));
+  if (!semanticEqual(comparable, oldSpec))
+    errors.push(
+      forbidden('spec', `${unchangeable}\n${goDiff(oldSpec, comparable, 'PersistentVolumeClaimSpec')}`),
+    );
   return errors;
 }
 

@@ -12,6 +12,7 @@ import {
 import { validateTolerations } from '../../pod-spec/scheduling';
 import { validatePodSpec } from '../../pod-spec/validate';
 import { validateResources } from '../../pod-spec/resources';
+import { goDiff } from '../../go-diff';
 import type { Errors } from '../../rules';
 
 const unchangeable =
@@ -32,7 +33,8 @@ export function validatePodUpdate(pod: Pod, old: Pod): Errors {
   const comparable = withChangeableFieldsOf(spec, oldSpec);
   const isGated = (oldSpec.schedulingGates ?? []).length > 0;
   if (isGated) errors.push(...validateSelectorAdditions(spec, oldSpec));
-  if (!semanticEqual(comparable, oldSpec)) errors.push(forbidden('spec', unchangeable));
+  if (!semanticEqual(comparable, oldSpec))
+    errors.push(forbidden('spec', `${unchangeable}\n${goDiff(oldSpec, comparable, 'PodSpec')}`));
   return errors;
 }
 
