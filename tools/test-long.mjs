@@ -1,6 +1,6 @@
 // `npm run test:long`: what takes minutes. 200 crash rounds a driver, many more random clusters for the scheduler, an API
-// server started anew in the middle of 1,000 Bindings, 100,000 broken requests to the API server, and 100 Deployments
-// that roll while the managers are killed at random.
+// server started anew in the middle of 1,000 Bindings, 100,000 broken requests to the API server, 1,000 containers that
+// crash at once, and 100 Deployments that roll while the managers are killed at random.
 import { installIfNeeded } from './install.mjs';
 import { runJest } from './run-jest.mjs';
 import { spawnSync } from 'node:child_process';
@@ -19,6 +19,9 @@ const properties = runJest('placement-long', ['apps/scheduler/src/scheduler/plac
 const restarts = runJest('restart-long', ['apps/scheduler/src/failures.test.ts'], {
   RESTART_PODS: process.env.RESTART_PODS ?? '1000',
 });
+const storm = runJest('storm-long', ['apps/kubelet/src/crash-storm.test.ts'], {
+  CRASH_CONTAINERS: process.env.CRASH_CONTAINERS ?? '1000',
+});
 const fuzz = join(dirname(fileURLToPath(import.meta.url)), 'test-fuzz.mjs');
 const fuzzed = spawnSync(process.execPath, [fuzz, '--count', '100000'], { stdio: 'inherit' });
 const replicas = runJest('replicas-long', ['apps/controller-manager/src/replicas.test.ts'], {
@@ -26,5 +29,12 @@ const replicas = runJest('replicas-long', ['apps/controller-manager/src/replicas
   CHAOS_KILLS: process.env.CHAOS_KILLS ?? '20',
 });
 process.exit(
-  crashed.status === 0 && replicas === 0 && properties === 0 && restarts === 0 && fuzzed.status === 0 ? 0 : 1,
+  crashed.status === 0 &&
+    storm === 0 &&
+    replicas === 0 &&
+    properties === 0 &&
+    restarts === 0 &&
+    fuzzed.status === 0
+    ? 0
+    : 1,
 );

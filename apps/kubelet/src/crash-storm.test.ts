@@ -1,0 +1,68 @@
+import { Nodes, Pods, type ContainerStatus } from '@tinkernetes/api';
+import { eventually } from '@tinkernetes/component-base/testing';
+import { KubeletFixture, nodeName } from './testing/kubelet-fixture';
+
+/** A small sample; `npm run test:long` has 1,000 containers. */
+const containers = Number(process.env.CRASH_CONTAINERS ?? 60);
+const perPod = 10;
+const patience = { timeoutMs: 1000 * Math.max(30, containers / 5) };
+
+describe(`${containers} containers that crash at once`, () => {
+  let kubelet: KubeletFixture;
+  beforeAll(async () => {
+    kubelet = await KubeletFixture.create();
+    await kubelet.start(['--max-pods=500']);
+    await kubelet.assignPodCIDR();
+  }, 30_000);
+  afterAll(() => kubelet.close());
+
+  const statuses = async (): Promise<ContainerStatus[]> => {
+    const { items } = await kubelet.client
+      .for(Pods)
+      .list({ namespace: 'default', labelSelector: 'storm=yes' });
+    return items.flatMap((pod) => pod.status?.containerStatuses ?? []);
+  };
+  const all = (wanted: (status: ContainerStatus) => boolean) =>
+    eventually(async () => {
+      const found = await statuses();
+      expect(found.filter(wanted)).toHaveLength(containers);
+    }, patience);
+  const crashAll = () => {
+    for (const { config, state } of [...kubelet.runtime.containers.values()])
+      if (state === 'CONTAINER_RUNNING') kubelet.runtime.exit(config.metadata?.name ?? '', 1);
+  };
+
+  it(
+    'are each restarted once, back off then, and stop neither the node nor a new Pod',
+    async () => {
+      await Promise.all(
+        Array.from({ length: containers / perPod }, (_, pod) =>
+          kubelet.create(
+            `storm-${pod}`,
+            {
+              containers: Array.from({ length: perPod }, (_, i) => ({
+                name: `c-${pod}-${i}`,
+                image: 'busybox',
+              })),
+            },
+            { labels: { storm: 'yes' } },
+          ),
+        ),
+      );
+      await all((status) => status.state?.running !== undefined);
+      crashAll();
+      await all(({ restartCount, state }) => restartCount === 1 && state?.running !== undefined);
+      crashAll();
+      await kubelet.create('calm');
+      await all(({ state }) => state?.waiting?.reason === 'CrashLoopBackOff');
+      expect((await statuses()).every((status) => status.restartCount === 1)).toBe(true);
+      await eventually(
+        async () => expect((await kubelet.get('calm')).status?.phase).toBe('Running'),
+        patience,
+      );
+      const { status } = await kubelet.client.for(Nodes).get(nodeName);
+      expect(status?.conditions?.find((c) => c.type === 'Ready')?.status).toBe('True');
+    },
+    patience.timeoutMs * 5,
+  );
+});
