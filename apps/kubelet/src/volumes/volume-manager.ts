@@ -13,6 +13,7 @@ import { checkHostPath } from './check-host-path';
 import type { ClaimVolumes } from './claim-volumes';
 import { NotYet, type CsiVolumes } from './csi/csi-volumes';
 import { MemoryDirectories } from './memory-directories';
+import { giveToGroup } from './ownership';
 import { volumePayload, type PayloadContext } from './payload';
 import type { TrustBundles } from './trust-bundles';
 import type { PodDirectories } from './pod-directories';
@@ -120,7 +121,7 @@ export class VolumeManager {
     const payload = await volumePayload(pod, volume, context);
     if (payload) {
       const path = this.deps.directories.volume(uidOf(pod), pluginOf(volume), volume.name);
-      this.project(path, payload);
+      if (this.project(path, payload)) await giveToGroup(path, pod, { readOnly: true });
       return { path };
     }
     if (volume.emptyDir) {
@@ -128,6 +129,8 @@ export class VolumeManager {
       if (volume.emptyDir.medium === 'Memory') await this.memory.make(path, uidOf(pod), volume.name);
       else await mkdir(path, { recursive: true });
       await chmod(path, 0o777);
+      // Once: what containers make there later is their own affair.
+      if (!this.byPod.has(uidOf(pod))) await giveToGroup(await realpath(path), pod, { readOnly: false });
       return { path };
     }
     if (volume.hostPath) {
@@ -144,16 +147,17 @@ export class VolumeManager {
     throw new Error(`no volume plugin matched: ${kind}`);
   }
 
-  /** Writes only what has changed since the last time. */
-  private project(path: string, payload: Payload): void {
+  /** Writes only what has changed since the last time; whether it has. */
+  private project(path: string, payload: Payload): boolean {
     const hash = createHash('sha256');
     for (const [name, { data, mode }] of [...payload].sort(([a], [b]) => (a < b ? -1 : 1))) {
       hash.update(`${name}\0${mode}\0${data.length}\0`).update(data);
     }
     const digest = hash.digest('hex');
-    if (this.written.get(path) === digest) return;
+    if (this.written.get(path) === digest) return false;
     writeAtomically(path, payload, { now: new Date(this.deps.clock.now()), random: this.deps.random });
     this.written.set(path, digest);
+    return true;
   }
 }
 

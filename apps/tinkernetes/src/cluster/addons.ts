@@ -168,6 +168,7 @@ export const storageManifests = (): Manifest[] => [
     metadata: { name: csiDriver },
     spec: {
       attachRequired: true,
+      fsGroupPolicy: 'File',
       podInfoOnMount: true,
       volumeLifecycleModes: ['Persistent', 'Ephemeral'],
     },

@@ -60,6 +60,7 @@ class AttachDetachController implements Reconciler {
   private readonly nodes;
   private readonly drivers;
   private readonly attachments;
+  private readonly forced;
   /** When a volume was first not needed any more, by attachment. */
   private readonly unneededSince = new Map<string, number>();
   /** What has been said, until it changes: by attachment. */
@@ -69,7 +70,12 @@ class AttachDetachController implements Reconciler {
     private readonly context: ControllerContext,
     enqueue: (nodeName: string) => void,
   ) {
-    const { informers } = context;
+    const { informers, metrics } = context;
+    this.forced = metrics.counter(
+      'attachdetach_controller_forced_detaches',
+      'Number of times the A/D Controller performed a forced detach',
+      ['reason'],
+    );
     this.pods = informers.for(Pods);
     this.claims = informers.for(PersistentVolumeClaims);
     this.volumes = informers.for(PersistentVolumes);
@@ -214,12 +220,15 @@ class AttachDetachController implements Reconciler {
       waitedMs: now - since,
       maxWaitMs: this.context.flags['disable-force-detach-on-timeout'] ? undefined : maxWaitForUnmountMs,
     });
-    if (verdict === 'force')
+    if (verdict === 'wait') return false;
+    if (verdict !== 'now') {
+      this.forced.inc({ reason: verdict });
       this.context.logger.warn(
-        { attachment: name, node: attachment.spec.nodeName },
+        { attachment: name, node: attachment.spec.nodeName, reason: verdict },
         'detaching a volume that its node still lists as in use',
       );
-    return verdict !== 'wait';
+    }
+    return true;
   }
 
   private async detach({ metadata }: VolumeAttachment): Promise<void> {

@@ -63,14 +63,14 @@ it.each([
   ['the kubelet has let it go', node('True', false), 0, 6 * minute, 'now'],
   ['a healthy node uses it', node('True', true), 60 * minute, 6 * minute, 'wait'],
   ['an unhealthy node uses it, for a while', node('False', true), 5 * minute, 6 * minute, 'wait'],
-  ['an unhealthy node uses it, for long', node('False', true), 6 * minute, 6 * minute, 'force'],
+  ['an unhealthy node uses it, for long', node('False', true), 6 * minute, 6 * minute, 'timeout'],
   ['the same, where that is switched off', node('False', true), 60 * minute, undefined, 'wait'],
   [
     'the node is out of service',
     node('True', true, 'node.kubernetes.io/out-of-service'),
     0,
     6 * minute,
-    'force',
+    'out-of-service',
   ],
 ])('%s: detached %5$s', (_when, found, waitedMs, maxWaitMs, verdict) => {
   expect(mayDetach('v', found, { waitedMs, maxWaitMs })).toBe(verdict);

@@ -48,7 +48,8 @@ export const isExclusive = ({ volume }: AttachableVolume): boolean => {
   return modes.length > 0 && modes.every((mode) => mode === 'ReadWriteOnce' || mode === 'ReadWriteOncePod');
 };
 
-export type DetachVerdict = 'now' | 'wait' | 'force';
+/** The last two: by force, for that reason. */
+export type DetachVerdict = 'now' | 'wait' | 'out-of-service' | 'timeout';
 
 /**
  * Whether a volume that nobody needs on a node may be taken from it: when the kubelet no longer uses it, when the node is
@@ -60,9 +61,9 @@ export function mayDetach(
   { waitedMs, maxWaitMs }: { waitedMs: number; maxWaitMs: number | undefined },
 ): DetachVerdict {
   if (!node || !node.status?.volumesInUse?.includes(uniqueName)) return 'now';
-  if (node.spec?.taints?.some(({ key }) => key === outOfServiceTaint)) return 'force';
+  if (node.spec?.taints?.some(({ key }) => key === outOfServiceTaint)) return 'out-of-service';
   const isHealthy = isConditionTrue(node.status.conditions, 'Ready');
-  return !isHealthy && maxWaitMs !== undefined && waitedMs >= maxWaitMs ? 'force' : 'wait';
+  return !isHealthy && maxWaitMs !== undefined && waitedMs >= maxWaitMs ? 'timeout' : 'wait';
 }
 
 /** Why a volume can't be attached to a second node, in upstream's words. */

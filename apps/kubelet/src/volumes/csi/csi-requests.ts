@@ -28,6 +28,18 @@ export function capabilityOf({ spec }: PersistentVolume, fsType = ''): VolumeCap
   };
 }
 
+/** Whether a volume may be given to a Pod's fsGroup. Source: CSIDriver.spec.fsGroupPolicy. */
+export function groupOwns({ spec }: PersistentVolume, object: CSIDriver | undefined): boolean {
+  switch (object?.spec.fsGroupPolicy) {
+    case 'None':
+      return false;
+    case 'File':
+      return true;
+    default:
+      return Boolean(spec.csi?.fsType) && (spec.accessModes ?? []).includes('ReadWriteOnce');
+  }
+}
+
 /** What a driver that asks for it is told of the Pod. */
 export function podInfo(
   pod: Pod,

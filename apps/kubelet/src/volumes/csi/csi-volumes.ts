@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, realpath } from 'node:fs/promises';
 import {
   CSIDrivers,
   Secrets,
@@ -14,10 +14,11 @@ import type { Client } from '@tinkernetes/client';
 import type { Logger } from '@tinkernetes/component-base';
 import { uidOf } from '../../pods/pod-facts';
 import type { PodEvents } from '../../runtime/pod-events';
+import { giveToGroup } from '../ownership';
 import { CsiDrivers, type CsiDriverConnection } from './csi-drivers';
 import { CsiNodeObject } from './csi-node';
 import { CsiPaths, removeMountPoint, writeVolumeData, type VolumeData } from './csi-paths';
-import { attachmentName, capabilityOf, inlineHandle, podInfo, uniqueNameOf } from './csi-requests';
+import { attachmentName, capabilityOf, groupOwns, inlineHandle, podInfo, uniqueNameOf } from './csi-requests';
 import { KeyedLock } from './keyed-lock';
 import { growOnNode, type ClaimedVolume, type GrowthDeps } from './volume-growth';
 import { VolumesInUse } from './volumes-in-use';
@@ -149,6 +150,8 @@ export class CsiVolumes {
         readonly: isReadOnly,
         secrets: await this.secrets(csi.nodePublishSecretRef),
       });
+      if (!isReadOnly && groupOwns(volume, object))
+        await giveToGroup(await realpath(path), pod, { readOnly: false });
       const result = { path, readOnly: isReadOnly };
       if (!object?.spec.requiresRepublish) this.published.set(key, result);
       await growOnNode(this.growth, pod, { claim, volume, connection });
