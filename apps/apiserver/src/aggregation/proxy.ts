@@ -14,6 +14,8 @@ export async function proxyToRemote(request: ApiRequest, remote: RemoteApi): Pro
     sendPlainError(request.response, unavailable, 'service unavailable');
     return;
   }
+  // What it costs from here on is the other server's to limit.
+  request.begun();
   const { server } = remote;
   const url = server.url(request.info.path + queryOf(request));
   const headers = userHeaders(request.user);

@@ -55,7 +55,7 @@ export interface ApiRequest {
   warn(message: string): void;
   /** Set when the client asked for an Upgrade (exec, attach, port-forward, proxied WebSockets). */
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
-  /** To be called when a watch has begun: from then on it does not count as work that is under way. */
+  /** To be called when a watch has begun or another server answers: from then on the request does not count as work that is under way. */
   begun(): void;
   trace?: TraceParent;
   /** Set while the request is traced. */

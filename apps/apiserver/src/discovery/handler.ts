@@ -60,7 +60,7 @@ async function answerRoot(
     return;
   }
   const bytes = Buffer.from(JSON.stringify(await aggregatedDiscovery(options, root, version)));
-  sendWithETag(request, {
+  await sendWithETag(request, {
     bytes,
     hash: hashOf(bytes),
     contentType: `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`,

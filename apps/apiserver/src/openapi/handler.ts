@@ -36,7 +36,7 @@ export class OpenApiDocuments {
   private async sendV2(request: ApiRequest): Promise<void> {
     const format = acceptedFormat(request.raw.headers.accept, 'v2');
     if (!format) request.response.writeHead(406).end();
-    else sendWithETag(request, await (format === 'json' ? this.v2() : this.v2Protobuf()));
+    else await sendWithETag(request, await (format === 'json' ? this.v2() : this.v2Protobuf()));
   }
 
   private async sendV3(request: ApiRequest, path: string): Promise<void> {
@@ -49,7 +49,7 @@ export class OpenApiDocuments {
     // A client that names the hash may keep the document for ever.
     if (request.query.get('hash') === document.hash)
       request.response.setHeader('Cache-Control', 'public, immutable');
-    sendWithETag(request, document);
+    await sendWithETag(request, document);
   }
 
   private async sendIndex(request: ApiRequest): Promise<void> {

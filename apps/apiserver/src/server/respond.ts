@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
 import type { Status } from '@tinkernetes/api';
 import { StatusError } from '@tinkernetes/apimachinery';
 import type { ApiRequest } from '../contracts';
@@ -34,11 +36,16 @@ export interface HashedDocument {
 export const hashOf = (bytes: Buffer): string =>
   createHash('sha512').update(bytes).digest('hex').toUpperCase();
 
-/** A document that clients keep: who has this one is told that it is still good. */
-export function sendWithETag(
+/** Shorter documents are sent as they are. */
+const leastCompressed = 1400;
+const compress = promisify(gzip);
+const compressed = new WeakMap<Buffer, Promise<Buffer>>();
+
+/** A document that clients keep: who has this one is told that it is still good. It is compressed once for all. */
+export async function sendWithETag(
   { raw, response }: Pick<ApiRequest, 'raw' | 'response'>,
   { bytes, hash, contentType }: HashedDocument,
-): void {
+): Promise<void> {
   const etag = `"${hash}"`;
   response.setHeader('ETag', etag);
   response.setHeader('Vary', 'Accept');
@@ -46,7 +53,15 @@ export function sendWithETag(
     response.writeHead(304).end();
     return;
   }
-  sendBytes(response, 200, contentType, bytes);
+  const takesGzip = /\bgzip\b/.test(String(raw.headers['accept-encoding'] ?? ''));
+  if (!takesGzip || bytes.length < leastCompressed) {
+    sendBytes(response, 200, contentType, bytes);
+    return;
+  }
+  let smaller = compressed.get(bytes);
+  if (!smaller) compressed.set(bytes, (smaller = compress(bytes, { level: constants.Z_BEST_SPEED })));
+  response.setHeader('Content-Encoding', 'gzip');
+  sendBytes(response, 200, contentType, await smaller);
 }
 
 /** What Go's http.Error answers. */
