@@ -33,6 +33,9 @@ export interface RuntimeEvent {
 export class RuntimeState {
   readonly sandboxes = new Map<string, SandboxRecord>();
   readonly containers = new Map<string, Container>();
+  /** A runtime that many nodes share has tens of thousands: none of them is looked for among all. */
+  private readonly bySandbox = new Map<string, Set<Container>>();
+  private readonly sandboxNames = new Map<string, string>();
   private readonly sandboxStore: RecordStore<SandboxRecord>;
   private readonly containerStore: RecordStore<ContainerRecord>;
   private readonly processes: ProcessNamespaces;
@@ -46,7 +49,7 @@ export class RuntimeState {
 
   /** After a restart: sandboxes are as they were, programs that ran have ended with the runtime. */
   load(): void {
-    for (const sandbox of this.sandboxStore.load()) this.sandboxes.set(sandbox.id, sandbox);
+    for (const sandbox of this.sandboxStore.load()) this.addSandbox(sandbox);
     for (const record of this.containerStore.load()) {
       const sandbox = this.sandboxes.get(record.sandboxId);
       const image = this.options.images.byId(record.imageId);
@@ -63,7 +66,7 @@ export class RuntimeState {
         } satisfies Partial<ContainerRecord>);
         this.containerStore.save(record);
       }
-      this.containers.set(record.id, this.makeContainer(record, sandbox, image));
+      this.addContainer(this.makeContainer(record, sandbox, image));
     }
   }
 
@@ -93,7 +96,26 @@ export class RuntimeState {
   }
 
   containersOf(sandboxId: string): Container[] {
-    return [...this.containers.values()].filter((c) => c.record.sandboxId === sandboxId);
+    return [...(this.bySandbox.get(sandboxId) ?? [])];
+  }
+
+  private addSandbox(record: SandboxRecord): void {
+    this.sandboxes.set(record.id, record);
+    this.sandboxNames.set(nameOf(record.config), record.id);
+  }
+
+  private forgetSandbox({ id, config }: SandboxRecord): void {
+    this.sandboxes.delete(id);
+    this.bySandbox.delete(id);
+    if (this.sandboxNames.get(nameOf(config)) === id) this.sandboxNames.delete(nameOf(config));
+  }
+
+  private addContainer(container: Container): void {
+    const { id, sandboxId } = container.record;
+    this.containers.set(id, container);
+    const own = this.bySandbox.get(sandboxId);
+    if (own) own.add(container);
+    else this.bySandbox.set(sandboxId, new Set([container]));
   }
 
   async runSandbox(
@@ -108,11 +130,11 @@ export class RuntimeState {
         'UNKNOWN',
         `failed to get sandbox runtime: no runtime for "${runtimeHandler}" is configured`,
       );
-    const existing = [...this.sandboxes.values()].find((s) => sameName(s.config, config));
-    if (existing)
+    const existing = this.sandboxNames.get(nameOf(config));
+    if (existing !== undefined)
       throw new CriError(
         'UNKNOWN',
-        `failed to reserve sandbox name "${nameOf(config)}": name "${nameOf(config)}" is reserved for "${existing.id}"`,
+        `failed to reserve sandbox name "${nameOf(config)}": name "${nameOf(config)}" is reserved for "${existing}"`,
       );
     const id = random.hex(32);
     const record: SandboxRecord = {
@@ -124,12 +146,12 @@ export class RuntimeState {
       netns: '',
       ips: [],
     };
-    this.sandboxes.set(id, record);
+    this.addSandbox(record);
     try {
       if (hostNetworkOf(config)) record.ips = [];
       else Object.assign(record, await podNetwork.setUp(id, config, traceParent));
     } catch (error) {
-      this.sandboxes.delete(id);
+      this.forgetSandbox(record);
       const message = error instanceof Error ? error.message : String(error);
       throw new CriError('UNKNOWN', `failed to setup network for sandbox "${id}": ${message}`, {
         cause: error,
@@ -163,7 +185,7 @@ export class RuntimeState {
     if (!record) return;
     await this.stopSandbox(id);
     for (const container of this.containersOf(id)) await this.removeContainer(container.record.id);
-    this.sandboxes.delete(id);
+    this.forgetSandbox(record);
     this.sandboxStore.delete(id);
     this.emit('CONTAINER_DELETED_EVENT', id, id);
   }
@@ -205,7 +227,7 @@ export class RuntimeState {
       reason: '',
       message: '',
     };
-    this.containers.set(record.id, this.makeContainer(record, sandbox, image));
+    this.addContainer(this.makeContainer(record, sandbox, image));
     this.containerStore.save(record);
     this.emit('CONTAINER_CREATED_EVENT', record.id, sandbox.id);
     return record.id;
@@ -221,6 +243,7 @@ export class RuntimeState {
     if (!container) return;
     await container.stop(0);
     this.containers.delete(id);
+    this.bySandbox.get(container.record.sandboxId)?.delete(container);
     this.containerStore.delete(id);
     this.emit('CONTAINER_DELETED_EVENT', id, container.record.sandboxId);
   }
@@ -282,5 +305,3 @@ function onlyOne<T>(map: ReadonlyMap<string, T>, prefix: string): T | undefined 
 
 const nameOf = ({ metadata }: PodSandboxConfig): string =>
   `${metadata?.name}_${metadata?.namespace}_${metadata?.uid}_${metadata?.attempt}`;
-
-const sameName = (a: PodSandboxConfig, b: PodSandboxConfig): boolean => nameOf(a) === nameOf(b);
