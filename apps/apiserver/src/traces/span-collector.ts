@@ -1,7 +1,7 @@
 import type { FinishedStep } from '@tinkernetes/component-base';
 
-/** Spans that are kept at most; whole traces are forgotten, the oldest first. */
-const maxSpans = 50_000;
+/** Spans that are kept at most, about 8 MB; whole traces are forgotten, the oldest first. */
+const maxSpans = 20_000;
 
 export interface SpanQuery {
   traceId?: string;
