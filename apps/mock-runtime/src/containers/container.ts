@@ -1,27 +1,23 @@
 import { posix } from 'node:path';
 import type { Clock, Logger, Random } from '@tinkernetes/component-base';
 import { CriError, type Signal } from '@tinkernetes/cri';
-import { FileSystem } from '../files/file-system';
-import { capabilitiesOf } from '../kernel/capabilities';
-import { Cpu } from '../kernel/cpu';
-import { Memory } from '../kernel/memory';
+import type { FileSystem } from '../files/file-system';
 import type { StoredImage } from '../images/image';
 import { nullFile, OpenFile } from '../kernel/open-file';
-import { Pipe } from '../kernel/pipe';
+import type { Pipe } from '../kernel/pipe';
 import { Process, type Machine, type User } from '../kernel/process';
 import { ProcessTable } from '../kernel/process-table';
 import { signalNumbers, type SignalName } from '../kernel/signals';
 import { ExecError, resolveProgram } from '../kernel/spawn';
 import { Tty } from '../kernel/tty';
 import type { NetNamespace } from '../network/net-namespace';
-import { CriLog } from './cri-log';
-import { Output } from './output';
+import { makeMachine } from './machine';
+import type { Output } from './output';
 import type { ContainerRecord, SandboxRecord } from './records';
-import { sandboxFiles } from './sandbox-files';
+import { ContainerStreams } from './streams';
 import { homeOf, userOf } from './users';
 import { scriptedFailures, type FailureScript } from './failure-script';
 import { genericVariables } from '../images/generic-image';
-import { virtualNode } from '../files/virtual-files';
 
 export interface ContainerEnvironment {
   clock: Clock;
@@ -60,10 +56,7 @@ export class Container {
   private machine: Machine | undefined;
   private user: User | undefined;
   private main: Process | undefined;
-  private log: CriLog | undefined;
-  private output: Output | undefined;
-  private stdin: Pipe | undefined;
-  private terminal: Tty | undefined;
+  private streams: ContainerStreams | undefined;
   private readonly script: FailureScript;
 
   constructor(
@@ -131,7 +124,9 @@ export class Container {
       );
     const { clock } = this.environment;
     const argv = this.commandLine();
-    const machine = this.makeMachine();
+    const machine = (this.machine = makeMachine(this.record, this.environment, () =>
+      this.kill('SIGKILL', 'OOMKilled'),
+    ));
     const cwd = this.workingDirectory(machine.fs);
     const env = this.variables(machine.fs);
     let resolved;
@@ -144,14 +139,19 @@ export class Container {
       this.finished(startErrorExitCode, 'StartError', message);
       throw new CriError('UNKNOWN', message, { cause: error });
     }
-    const files = this.openStreams(machine);
+    const { logger } = this.environment;
+    const streams = (this.streams = new ContainerStreams(this.record, {
+      clock,
+      logger,
+      table: machine.table,
+    }));
     const main = new Process(machine, {
       argv: resolved.argv,
       env,
       cwd,
       user: this.userOf(machine.fs),
-      files,
-      tty: this.terminal,
+      files: streams.files(),
+      tty: streams.terminal,
     });
     this.main = main;
     this.record.startedAt = nanos(clock);
@@ -249,22 +249,21 @@ export class Container {
     terminal: Tty | undefined;
     exited: Promise<number>;
   } {
-    if (!this.running || !this.output || !this.main)
+    const { streams, main } = this;
+    if (!this.running || !streams || !main)
       throw new CriError('UNKNOWN', `container is in ${this.record.state} state`);
-    return { output: this.output, stdin: this.stdin, terminal: this.terminal, exited: this.main.exited };
+    const { output, stdin, terminal } = streams;
+    return { output, stdin, terminal, exited: main.exited };
   }
 
   /** After an attached client has gone: a container with stdinOnce sees the end of its input. */
   detached(): void {
-    if (!this.record.config.stdinOnce) return;
-    this.terminal?.hangUp();
-    this.stdin?.writeEnd.release();
-    this.stdin = undefined;
+    if (this.record.config.stdinOnce) this.streams?.endInput();
   }
 
   async reopenLog(): Promise<void> {
     if (!this.running) throw new CriError('UNKNOWN', 'container is not running');
-    await this.log?.reopen();
+    await this.streams?.log?.reopen();
   }
 
   /** Resolves once the end of the container is recorded and its log complete. */
@@ -273,24 +272,21 @@ export class Container {
   private refusing = false;
 
   private ended(code: number): void {
-    this.terminal?.hangUp();
     this.settled = this.settle(code);
   }
 
   private async settle(code: number): Promise<void> {
-    this.stdin?.writeEnd.release();
-    this.stdin = undefined;
+    this.streams?.endInput();
     this.script.end();
     this.refuses(false);
     // Where the PID namespace is shared, its first process is not this container's.
     for (const process of this.processes) process.kill('SIGKILL');
-    await this.log?.close();
-    this.log = undefined;
+    await this.streams?.log?.close();
     this.main = undefined;
     const exit = this.script.exitCode ?? code;
     this.finished(exit, this.killReason ?? (exit === 0 ? 'Completed' : 'Error'), '');
     this.machine = undefined;
-    this.output = undefined;
+    this.streams = undefined;
   }
 
   private finished(exitCode: number, reason: string, message: string): void {
@@ -309,41 +305,6 @@ export class Container {
     const { entrypoint = [], cmd = [] } = this.image.definition.config;
     if (command.length > 0) return [...command, ...args];
     return [...entrypoint, ...(args.length > 0 ? args : cmd)];
-  }
-
-  private makeMachine(): Machine {
-    const { clock, random, net, sandbox, image } = this.environment;
-    const { config } = this.record;
-    const security = config.linux?.securityContext;
-    const hostname = sandbox.config.hostname || sandbox.id.slice(0, 12);
-    const fs = new FileSystem(image.definition.root(image.tag), {
-      clock,
-      readonlyRoot: security?.readonlyRootfs ?? false,
-      maskedPaths: security?.maskedPaths,
-      readonlyPaths: security?.readonlyPaths,
-      mounts: config.mounts.filter((mount) => mount.hostPath !== ''),
-      files: sandboxFiles(sandbox, hostname),
-      virtual: (path) =>
-        this.machine &&
-        virtualNode(path, this.machine, {
-          resources: config.linux?.resources ?? undefined,
-          sysctls: sandbox.config.linux?.sysctls ?? {},
-        }),
-    });
-    const limit = () => config.linux?.resources?.memoryLimitInBytes ?? 0;
-    this.machine = {
-      fs,
-      net,
-      clock,
-      random,
-      hostname,
-      table: this.environment.table(),
-      capabilities: capabilitiesOf(security),
-      memory: new Memory(limit, () => this.kill('SIGKILL', 'OOMKilled')),
-      cpu: new Cpu(clock),
-      startedAt: clock.now(),
-    };
-    return this.machine;
   }
 
   private userOf(fs: FileSystem): User {
@@ -371,30 +332,6 @@ export class Container {
       ...genericVariables(this.image, this.record.config.annotations),
       ...Object.fromEntries(own),
     };
-  }
-
-  private openStreams(machine: Machine): Map<number, OpenFile> {
-    const { clock, logger } = this.environment;
-    const { config, logPath } = this.record;
-    this.log = logPath === '' ? undefined : new CriLog(logPath, clock, logger);
-    const output = new Output(this.log);
-    this.output = output;
-    if (config.tty) {
-      const shown = output.writer('stdout');
-      this.terminal = new Tty({ output: (data) => shown.write?.(data), table: machine.table });
-      const file = new OpenFile(this.terminal.io);
-      return new Map([
-        [0, file],
-        [1, file.retain()],
-        [2, file.retain()],
-      ]);
-    }
-    if (config.stdin) this.stdin = new Pipe();
-    return new Map([
-      [0, this.stdin?.readEnd ?? new OpenFile(nullFile)],
-      [1, new OpenFile(output.writer('stdout'))],
-      [2, new OpenFile(output.writer('stderr'))],
-    ]);
   }
 
   private stopSignal(): SignalName {

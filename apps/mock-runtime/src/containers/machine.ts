@@ -1,0 +1,45 @@
+import { FileSystem } from '../files/file-system';
+import { virtualNode } from '../files/virtual-files';
+import { capabilitiesOf } from '../kernel/capabilities';
+import { Cpu } from '../kernel/cpu';
+import { Memory } from '../kernel/memory';
+import type { Machine } from '../kernel/process';
+import type { ContainerEnvironment } from './container';
+import type { ContainerRecord } from './records';
+import { sandboxFiles } from './sandbox-files';
+
+/** What the processes of a container live in: its files, namespaces, limits and rights. */
+export function makeMachine(
+  { config }: ContainerRecord,
+  { clock, random, net, sandbox, image, table }: ContainerEnvironment,
+  outOfMemory: () => void,
+): Machine {
+  const security = config.linux?.securityContext;
+  const hostname = sandbox.config.hostname || sandbox.id.slice(0, 12);
+  const fs = new FileSystem(image.definition.root(image.tag), {
+    clock,
+    readonlyRoot: security?.readonlyRootfs ?? false,
+    maskedPaths: security?.maskedPaths,
+    readonlyPaths: security?.readonlyPaths,
+    mounts: config.mounts.filter((mount) => mount.hostPath !== ''),
+    files: sandboxFiles(sandbox, hostname),
+    virtual: (path) =>
+      virtualNode(path, machine, {
+        resources: config.linux?.resources ?? undefined,
+        sysctls: sandbox.config.linux?.sysctls ?? {},
+      }),
+  });
+  const machine: Machine = {
+    fs,
+    net,
+    clock,
+    random,
+    hostname,
+    table: table(),
+    capabilities: capabilitiesOf(security),
+    memory: new Memory(() => config.linux?.resources?.memoryLimitInBytes ?? 0, outOfMemory),
+    cpu: new Cpu(clock),
+    startedAt: clock.now(),
+  };
+  return machine;
+}

@@ -1,0 +1,55 @@
+import type { ProgramLoader } from '../root-tree';
+import type { TagRules } from '../tags';
+import { path, type Entry } from './entry';
+import { loaders } from './loaders';
+import { toolset } from '../toolset';
+
+/** What tutorials and the Kubernetes documentation deploy. */
+export const tutorials: readonly Entry[] = [
+  {
+    repository: 'docker.io/library/hello-world',
+    tags: { names: ['latest', 'linux', 'nanoserver'] },
+    megabytes: 0.01,
+    config: { cmd: ['/hello'], env: { PATH: path } },
+    root: { programs: { '/hello': loaders.helloWorld } },
+  },
+  serverImage('registry.k8s.io/hpa-example', { names: ['latest'] }, '/hpa-example', loaders.hpaExample),
+  serverImage('docker.io/hashicorp/http-echo', { versions: { 0: 2, 1: 0 } }, '/http-echo', loaders.httpEcho),
+  helloAppImage('us-docker.pkg.dev/google-samples/containers/gke/hello-app'),
+  helloAppImage('gcr.io/google-samples/hello-app'),
+  serverImage('docker.io/traefik/whoami', { versions: { 1: 11 } }, '/whoami', loaders.whoami),
+  {
+    repository: 'docker.io/polinux/stress',
+    tags: { versions: { 1: 0 } },
+    megabytes: 4,
+    config: { cmd: ['stress', '--verbose'], env: { PATH: path } },
+    root: () => ({ commands: toolset('busybox'), programs: { '/usr/local/bin/stress': loaders.stress } }),
+  },
+];
+
+/** Its tags are versions that answer differently. */
+function helloAppImage(repository: string): Entry {
+  return {
+    repository,
+    tags: { names: ['1.0', '2.0'] },
+    megabytes: 11,
+    config: { entrypoint: ['/hello-app'], env: { PATH: path } },
+    root: {
+      ofTag: (tag) => ({
+        programs: {
+          '/hello-app': async () => (await import('../programs/demo-servers')).helloApp(`${tag}.0`),
+        },
+      }),
+    },
+  };
+}
+
+function serverImage(repository: string, tags: TagRules, program: string, loader: ProgramLoader): Entry {
+  return {
+    repository,
+    tags: { ...tags, variants: ['alpine'] },
+    megabytes: 8,
+    config: { entrypoint: [program], env: { PATH: path } },
+    root: { programs: { [program]: loader } },
+  };
+}

@@ -1,0 +1,95 @@
+import { defaultConfiguration } from '../programs/nginx-config';
+import { osRelease, path, type Entry } from './entry';
+import { loaders } from './loaders';
+import { toolset } from '../toolset';
+
+export const welcomePage = `<!DOCTYPE html>
+<html>
+<head><title>Welcome to nginx!</title></head>
+<body>
+<h1>Welcome to nginx!</h1>
+<p>This page is served by an nginx that an emulated node runs. It answers real HTTP, so the network between
+you and this container works.</p>
+</body>
+</html>
+`;
+
+export const nginxConf =
+  'user  nginx;\nworker_processes  auto;\n\nevents {\n    worker_connections  1024;\n}\n\nhttp {\n    include       /etc/nginx/mime.types;\n    include /etc/nginx/conf.d/*.conf;\n}\n';
+
+const nginxVariants = [
+  'alpine',
+  'alpine-slim',
+  'alpine3.22',
+  'slim',
+  'bookworm',
+  'trixie',
+  'perl',
+  'stable',
+  'mainline',
+];
+
+export const webServers: readonly Entry[] = [
+  {
+    repository: 'docker.io/library/nginx',
+    tags: { versions: { 1: 29 }, names: ['latest', 'stable', 'mainline'], variants: nginxVariants },
+    megabytes: 72,
+    config: {
+      entrypoint: ['/docker-entrypoint.sh'],
+      cmd: ['nginx', '-g', 'daemon off;'],
+      env: { PATH: path, NGINX_VERSION: '1.29.3', PKG_RELEASE: '1~trixie' },
+      stopSignal: 'SIGQUIT',
+      exposedPorts: [80],
+    },
+    root: () => ({
+      commands: toolset('debian'),
+      programs: {
+        '/usr/sbin/nginx': loaders.nginx,
+        '/docker-entrypoint.sh': loaders.entrypoint,
+      },
+      users: { nginx: 101 },
+      osRelease: osRelease('Debian GNU/Linux', 'debian', '13'),
+      files: {
+        '/etc/nginx/nginx.conf': nginxConf,
+        '/etc/nginx/conf.d/default.conf': defaultConfiguration,
+        '/usr/share/nginx/html/index.html': welcomePage,
+        '/usr/share/nginx/html/50x.html':
+          '<!DOCTYPE html>\n<title>Error</title>\n<h1>An error occurred.</h1>\n',
+      },
+    }),
+  },
+  {
+    repository: 'docker.io/library/httpd',
+    tags: { versions: { 2: 4 }, variants: ['alpine', 'bookworm', 'trixie'] },
+    megabytes: 45,
+    config: {
+      cmd: ['httpd-foreground'],
+      env: { PATH: `/usr/local/apache2/bin:${path}` },
+      stopSignal: 'SIGWINCH',
+      workingDir: '/usr/local/apache2',
+      exposedPorts: [80],
+    },
+    root: () => ({
+      commands: toolset('debian'),
+      programs: { '/usr/local/bin/httpd-foreground': loaders.apache },
+      files: { '/usr/local/apache2/htdocs/index.html': '<html><body><h1>It works!</h1></body></html>\n' },
+    }),
+  },
+  {
+    repository: 'docker.io/luksa/kubia',
+    tags: { names: ['latest', 'v1', 'v2', 'v3', 'v4', '1.0', '1.1'] },
+    megabytes: 250,
+    config: { entrypoint: ['node', 'app.js'], env: { PATH: path }, exposedPorts: [8080] },
+    root: () => ({ commands: toolset('debian'), programs: { '/usr/local/bin/node': loaders.kubia } }),
+  },
+  {
+    repository: 'docker.io/luksa/kubia-unhealthy',
+    tags: { names: ['latest'] },
+    megabytes: 250,
+    config: { entrypoint: ['node', 'app.js'], env: { PATH: path }, exposedPorts: [8080] },
+    root: () => ({
+      commands: toolset('debian'),
+      programs: { '/usr/local/bin/node': loaders.kubiaUnhealthy },
+    }),
+  },
+];
