@@ -2,7 +2,7 @@ import { request } from 'node:https';
 import type { ClientConfig } from '@tinkernetes/client';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
 
-describe('/tinkernetes/snapshot', () => {
+describe('/debug/tinkernetes/snapshot', () => {
   let server: TestApiServer;
   beforeAll(async () => {
     server = await startApiServer({ flags: ['--authorization-mode=RBAC'] });
@@ -12,7 +12,7 @@ describe('/tinkernetes/snapshot', () => {
   const send = (method: string, { caData, certData, keyData }: ClientConfig) =>
     new Promise<[status: number | undefined, text: string]>((resolve, reject) => {
       const options = { method, ca: caData, cert: certData, key: keyData, agent: false };
-      const req = request(`${server.server}/tinkernetes/snapshot`, options, (response) => {
+      const req = request(`${server.server}/debug/tinkernetes/snapshot`, options, (response) => {
         response
           .setEncoding('latin1')
           .toArray()

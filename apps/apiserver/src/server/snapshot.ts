@@ -5,7 +5,7 @@ import type { Storage } from '@tinkernetes/storage';
 import type { ApiRequest } from '../contracts';
 
 /** Not one of Kubernetes' paths: RBAC lets only those read it who may read every path. */
-const snapshotPath = '/tinkernetes/snapshot';
+const snapshotPath = '/debug/tinkernetes/snapshot';
 
 /** All that is stored, at one revision, while the server goes on: what `tinkernetes snapshot save` reads. */
 export async function serveSnapshot(storage: Storage, request: ApiRequest): Promise<boolean> {

@@ -59,7 +59,10 @@ async function saveRunning(kubeconfig: string, file: string): Promise<void> {
   const config = await loadKubeconfig(kubeconfig, { userAgent: 'tinkernetes' });
   const response = await new Promise<IncomingMessage>((answered, failed) => {
     const { caData: ca, certData: cert, keyData: key, server } = config;
-    get(`${server}/tinkernetes/snapshot`, { ca, cert, key, agent: false }, answered).on('error', failed);
+    get(`${server}/debug/tinkernetes/snapshot`, { ca, cert, key, agent: false }, answered).on(
+      'error',
+      failed,
+    );
   });
   if (response.statusCode !== 200) {
     const text = (await response.setEncoding('utf8').toArray()).join('');
