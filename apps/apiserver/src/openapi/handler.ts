@@ -1,8 +1,10 @@
+import type { Clock } from '@tinkernetes/component-base';
 import { isAvailable, type RemoteApi } from '../aggregation/aggregator';
 import type { ApiRequest } from '../contracts';
 import type { AggregatedSources } from '../discovery/aggregated';
 import { apiGroups } from '../discovery/documents';
 import { hashOf, PlainNotFound, sendBytes, sendWithETag, type HashedDocument } from '../server/respond';
+import { Slices } from '../server/slices';
 import { acceptedFormat, protobufType } from './formats';
 import { loadDescriptions, type Descriptions } from './descriptions';
 
@@ -17,6 +19,7 @@ export class OpenApiDocuments {
   constructor(
     private readonly sources: AggregatedSources,
     private readonly descriptionsFile: string,
+    private readonly clock: Clock,
   ) {
     const clear = () => this.documents.clear();
     sources.table.onChange(clear);
@@ -54,11 +57,13 @@ export class OpenApiDocuments {
 
   private async sendIndex(request: ApiRequest): Promise<void> {
     const paths: Record<string, object> = {};
+    const slices = new Slices(this.clock);
     const add = async (group: string, version: string) => {
       const path = group ? `apis/${group}/${version}` : `api/${version}`;
       const remote = this.sources.aggregator.remoteFor(`/${path}`);
       const entry = remote ? await this.remoteEntry(remote) : await this.entry(path, group, version);
       if (entry) paths[path] = entry;
+      if (slices.areUsedUp) await slices.next();
     };
     await add('', 'v1');
     for (const { name, versions } of apiGroups(this.sources.table)) {
@@ -87,11 +92,13 @@ export class OpenApiDocuments {
     const { openApiV2 } = await import('./v2');
     const { table, aggregator, remoteDocuments } = this.sources;
     const descriptions = await this.texts();
-    if (!aggregator.hasRemotes) return this.document('v2', () => openApiV2(table, descriptions));
+    if (!aggregator.hasRemotes)
+      return this.document('v2', () => JSON.stringify(openApiV2(table, descriptions)));
     // What other servers say is kept, and read anew, where it is read.
     const { withRemoteSpecs } = await import('../aggregation/remote-openapi');
     const available = [...aggregator.all()].filter(isAvailable);
-    return documentOf(await withRemoteSpecs(openApiV2(table, descriptions), remoteDocuments, available));
+    const merged = await withRemoteSpecs(openApiV2(table, descriptions), remoteDocuments, available);
+    return documentOf(JSON.stringify(merged));
   }
 
   private async v2Protobuf(): Promise<HashedDocument> {
@@ -116,7 +123,7 @@ export class OpenApiDocuments {
     return (this.descriptions ??= loadDescriptions(this.descriptionsFile));
   }
 
-  private document(key: string, make: () => object): HashedDocument {
+  private document(key: string, make: () => string): HashedDocument {
     return this.kept(key, () => documentOf(make()));
   }
 
@@ -127,7 +134,7 @@ export class OpenApiDocuments {
   }
 }
 
-function documentOf(value: object): HashedDocument {
-  const bytes = Buffer.from(JSON.stringify(value));
+function documentOf(text: string): HashedDocument {
+  const bytes = Buffer.from(text);
   return { bytes, hash: hashOf(bytes), contentType: json };
 }

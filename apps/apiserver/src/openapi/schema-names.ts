@@ -59,9 +59,18 @@ export function closureOf(
     const schema = own[name] ?? facts[name];
     if (!schema) continue;
     out[name] = schema;
-    pending.push(...referencesIn(schema));
+    pending.push(...(own[name] ? referencesIn(schema) : knownReferences(name, schema)));
   }
   return Object.fromEntries(Object.entries(out).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const references = new Map<string, readonly string[]>();
+
+/** Built-in schemas never change. */
+function knownReferences(name: string, schema: OpenAPISchema): readonly string[] {
+  let known = references.get(name);
+  if (!known) references.set(name, (known = [...referencesIn(schema)]));
+  return known;
 }
 
 function* referencesIn(value: unknown): Iterable<string> {

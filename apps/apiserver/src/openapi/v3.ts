@@ -14,12 +14,12 @@ const patchTypes = [
   'application/apply-patch+yaml',
 ];
 
-/** The OpenAPI v3 document of one group and version. */
+/** The OpenAPI v3 document of one group and version, as JSON. */
 export function openApiV3(
   table: ResourceTable,
   { group, version }: { group: string; version: string },
   descriptions: Descriptions,
-): object {
+): string {
   const resources = [...table.all()].filter(
     ({ descriptor }) => descriptor.group === group && descriptor.version === version,
   );
@@ -37,14 +37,36 @@ export function openApiV3(
         for (const name of [body, answer]) if (name) names.add(name);
     }
   }
-  const schemas = withDescriptions(closureOf(names, ownSchemas(resources)), descriptions);
-  return {
+  const own = ownSchemas(resources);
+  const schemas = Object.entries(closureOf(names, own)).map(([name, schema]) => {
+    const text = own[name] ? schemaText(name, schema, descriptions) : knownText(name, schema, descriptions);
+    return `${JSON.stringify(name)}:${text}`;
+  });
+  const head = JSON.stringify({
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version: versionInfo.gitVersion },
     paths,
-    components: { schemas: withPrefix(schemas, '#/components/schemas/') },
-  };
+  });
+  return `${head.slice(0, -1)},"components":{"schemas":{${schemas.join(',')}}}}`;
 }
+
+/** Built-in types are in the documents of many groups. */
+const known = new WeakMap<Descriptions, Map<string, string>>();
+
+function knownText(name: string, schema: OpenAPISchema, descriptions: Descriptions): string {
+  let texts = known.get(descriptions);
+  if (!texts) known.set(descriptions, (texts = new Map()));
+  let text = texts.get(name);
+  if (text === undefined) texts.set(name, (text = schemaText(name, schema, descriptions)));
+  return text;
+}
+
+/** A schema as JSON, with references as the document wants them. */
+const schemaText = (name: string, schema: OpenAPISchema, descriptions: Descriptions): string =>
+  JSON.stringify(withDescriptions({ [name]: schema }, descriptions)[name]).replaceAll(
+    '"$ref":"#/',
+    '"$ref":"#/components/schemas/',
+  );
 
 /** Schemas of custom kinds, which no facts know. */
 export function ownSchemas(resources: readonly ServedResource[]): Record<string, OpenAPISchema> {
@@ -55,11 +77,6 @@ export function ownSchemas(resources: readonly ServedResource[]): Record<string,
     out[`${schemaNameFor(resource)}List`] = customListSchema(resource);
   }
   return out;
-}
-
-/** References as the document wants them. */
-function withPrefix(schemas: object, prefix: string): unknown {
-  return JSON.parse(JSON.stringify(schemas).replaceAll('"$ref":"#/', `"$ref":"${prefix}`));
 }
 
 function writeOperation({ operationId, tag, action, kind, body, answer, parameters }: Operation): object {

@@ -55,7 +55,7 @@ export interface ServeOptions {
 export function createServe({ context, checks, spans, nonResource, aggregator, ...options }: ServeOptions) {
   const remoteDocuments = new RemoteDocuments(context.clock);
   const discovery: DiscoveryOptions = { table: context.table, aggregator, remoteDocuments, ...options };
-  const openApi = new OpenApiDocuments(discovery, context.options.openApiDescriptionsFile);
+  const openApi = new OpenApiDocuments(discovery, context.options.openApiDescriptionsFile, context.clock);
   return async function serve(request: ApiRequest): Promise<void> {
     if (aggregator.hasRemotes && (await aggregator.serve(request))) return;
     if (request.info.isResourceRequest) {
