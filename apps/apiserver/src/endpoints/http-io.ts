@@ -21,7 +21,7 @@ export function createHttpIO({ options, clock }: EndpointContext): HttpIO {
       const format = bodyFormat(request.raw.headers['content-type']);
       const body = await readBody(request.raw, limit);
       const { value } = parseBody(body, format, 'object');
-      const { apiVersion = '', kind = '' } = (value ?? {}) as { apiVersion?: string; kind?: string };
+      const { apiVersion, kind } = typeOf(value);
       const codec = schemaCodec(apiVersion, kind);
       if (!codec) throw badRequest(`no kind "${kind}" is registered for version "${apiVersion}"`);
       const { object } = codec.decode(value);
@@ -53,6 +53,14 @@ export function createHttpIO({ options, clock }: EndpointContext): HttpIO {
     },
   };
 }
+
+/** Whatever is sent in their place, they are text. */
+function typeOf(value: unknown): { apiVersion: string; kind: string } {
+  const { apiVersion, kind } = (value ?? {}) as { apiVersion?: unknown; kind?: unknown };
+  return { apiVersion: textOf(apiVersion), kind: textOf(kind) };
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** As every object is written: what it is, its metadata, the rest. */
 function inOrder(object: object): object {

@@ -1,6 +1,6 @@
 import { Namespaces, Pods } from '@tinkernetes/api';
 import type { KubeObject, Namespace, Pod } from '@tinkernetes/api';
-import { deepEqual, StatusError } from '@tinkernetes/apimachinery';
+import { deepEqual, invalidError } from '@tinkernetes/apimachinery';
 import type { AdmissionAttributes, AdmissionPlugin, StoreRegistry } from '../../contracts';
 import { notAdmitted } from '../answers';
 import type { PodMetadata, PodSpec } from './check';
@@ -43,11 +43,8 @@ export function podSecurity(stores: StoreRegistry): AdmissionPlugin {
   function checkNamespace(a: AdmissionAttributes): void {
     const policy = policyOf((a.object as Namespace).metadata.labels);
     const old = a.oldObject && policyOf((a.oldObject as Namespace).metadata.labels);
-    const message = aggregate(policy.errors);
-    if (policy.errors.length > 0 && (!old || aggregate(old.errors) !== message)) {
-      throw new StatusError('Invalid', notAdmitted(a, message).message, {
-        details: { name: a.name, kind: a.resource },
-      });
+    if (policy.errors.length > 0 && !(old && deepEqual(old.errors, policy.errors))) {
+      throw invalidError({ group: '', kind: 'Namespace' }, a.name, policy.errors);
     }
     if (!old || deepEqual(old.enforce, policy.enforce) || policy.enforce.level === 'privileged') return;
     const relaxed = levelOrder.indexOf(policy.enforce.level) <= levelOrder.indexOf(old.enforce.level);
@@ -129,6 +126,3 @@ function withoutScheduling(spec: Pod['spec']): object {
   } = spec ?? { containers: [] };
   return rest;
 }
-
-const aggregate = (errors: readonly string[]): string =>
-  errors.length > 1 ? `[${errors.join(', ')}]` : (errors[0] ?? '');

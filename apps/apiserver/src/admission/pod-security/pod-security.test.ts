@@ -100,7 +100,7 @@ describe('policyOf', () => {
       'pod-security.kubernetes.io/warn-version': 'v1',
     });
     expect(policy.enforce.level).toBe('restricted');
-    expect(policy.errors).toEqual([
+    expect(policy.errors.map(({ field, message }) => `${field}: ${message}`)).toEqual([
       'metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "lax": must be one of privileged, baseline, restricted',
       'metadata.labels[pod-security.kubernetes.io/warn-version]: Invalid value: "v1": must be "latest" or "v1.x"',
     ]);

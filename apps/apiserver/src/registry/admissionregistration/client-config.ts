@@ -46,7 +46,8 @@ const form = 'desired format: https://host[/path]';
 
 /** Source: apiserver/pkg/util/webhook.ValidateWebhookURL. */
 function validateUrl(text: string, path: string): Errors {
-  if (text === '') {
+  // A bare path is a URL to Go, of no scheme and no host.
+  if (/^[^:?#]*$/.test(text) && !text.startsWith('//')) {
     return [
       invalid(path, '', `'https' is the only allowed URL scheme; ${form}`),
       invalid(path, '', `host must be specified; ${form}`),

@@ -222,7 +222,10 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
       await context.admit?.(object, undefined);
       object = this.canonical(object);
       const key = this.keyOf(object.metadata.name, context.namespace);
-      if (context.dryRun) return await this.dryRunCreate(key, object);
+      if (context.dryRun) {
+        begun?.release();
+        return await this.dryRunCreate(key, object);
+      }
       if (this.options.versions) object = await this.options.versions.toStored(object);
       return { entry: await this.writeNew(key, object, context), created: true };
     } catch (error) {
@@ -322,6 +325,7 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
       this.check(object, [...validateObjectMetaUpdate(object.metadata, old.metadata), ...(errors ?? [])]);
       this.warn(object, old, context);
       await context.admit?.(object, old);
+      if (context.dryRun) begun?.release();
       return await this.write(current, object, context);
     } catch (error) {
       begun?.release();

@@ -100,7 +100,11 @@ export const resourceClaimTemplateStrategy = defineStrategy(ResourceClaimTemplat
     ...validateTemplateMeta(template.spec?.metadata),
     ...validateDevices(template.spec?.spec?.devices, 'spec.spec.devices'),
   ],
-  validateUpdate: (template, old) => immutable('spec', template.spec, old.spec),
+  validateUpdate: (template, old) => [
+    ...validateTemplateMeta(template.spec?.metadata),
+    ...validateDevices(template.spec?.spec?.devices, 'spec.spec.devices'),
+    ...immutable('spec', template.spec, old.spec, 'ResourceClaimTemplateSpec'),
+  ],
   tableCells: (object, now) => [object.metadata.name, age(object, now)],
 });
 

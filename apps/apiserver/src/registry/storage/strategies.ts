@@ -71,7 +71,7 @@ export const volumeAttachmentStrategy = defineStrategy(VolumeAttachments, {
       ...check('spec.nodeName', spec?.nodeName ?? '', isDns1123Subdomain),
     ];
   },
-  validateUpdate: (object, old) => immutable('spec', object.spec, old.spec),
+  validateUpdate: (object, old) => immutable('spec', object.spec, old.spec, 'VolumeAttachmentSpec'),
   tableCells: (object, now) => [
     object.metadata.name,
     object.spec?.attacher ?? '',

@@ -76,10 +76,6 @@ function validate({ spec }: StatefulSet): Errors {
     ...notNegative('spec.ordinals.start', given.ordinals?.start),
     ...validateWorkloadSelector(given.selector, 'statefulset', ''),
     ...validateSelectedTemplate(withClaimVolumes(given), given.selector),
-    ...(given.serviceName ? check('spec.serviceName', given.serviceName, isDns1123Label) : []),
-    ...eachOf('spec.volumeClaimTemplates', given.volumeClaimTemplates, (claim, at) =>
-      validateClaimSpec(claim.spec ?? {}, child(at, 'spec')),
-    ),
     ...onlyAlways(given.template, 'StatefulSet'),
   ];
   if (updateStrategy?.type === 'OnDelete' && updateStrategy.rollingUpdate) {
@@ -88,6 +84,14 @@ function validate({ spec }: StatefulSet): Errors {
   }
   return errors;
 }
+
+/** What can't change later is looked at once. */
+const validateOnCreate = ({ spec }: StatefulSet): Errors => [
+  ...(spec?.serviceName ? check('spec.serviceName', spec.serviceName, isDns1123Label) : []),
+  ...eachOf('spec.volumeClaimTemplates', spec?.volumeClaimTemplates, (claim, at) =>
+    validateClaimSpec(claim.spec ?? {}, child(at, 'spec')),
+  ),
+];
 
 function validatePolicies({ podManagementPolicy: management, updateStrategy }: StatefulSetSpec): Errors {
   const errors: Errors = [];
@@ -155,7 +159,7 @@ export const statefulSetStrategy = defineStrategy(StatefulSets, {
     status: { replicas: 0, availableReplicas: 0 },
   }),
   prepareForUpdate: (set) => mapMember(set, 'spec', withoutMaxUnavailable),
-  validate,
+  validate: (set) => [...validate(set), ...validateOnCreate(set)],
   validateUpdate: (set, old) => [
     ...validate(set),
     ...(semanticEqual(withoutMutable(set.spec), withoutMutable(old.spec))

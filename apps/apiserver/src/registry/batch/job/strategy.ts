@@ -7,6 +7,7 @@ import { validateJob, validateJobUpdate } from './validate';
 
 /** Source: k8s.io/kubernetes/pkg/registry/batch/job. */
 export const jobStrategy = defineStrategy(Jobs, {
+  revalidatesMeta: true,
   default: defaultJob,
   prepareForCreate: (job) => defaultJob(withGeneratedSelector({ ...job, status: {} })),
   validate: validateJob,

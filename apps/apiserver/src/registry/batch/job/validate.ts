@@ -310,18 +310,24 @@ function validateIndexedName({ metadata, spec }: Job): Errors {
       ];
 }
 
-export function validateJob(job: Job): Errors {
-  const spec = job.spec ?? emptySpec;
-  const errors = [...validateGeneratedSelector(job), ...validateJobRules(spec, 'spec')];
-  if (!spec.selector) errors.push(required('spec.selector'));
-  else errors.push(...validateLabelSelector(spec.selector, 'spec.selector'));
-  errors.push(
-    ...(spec.selector
-      ? validateSelectedTemplate(spec.template, spec.selector)
-      : validatePodTemplate(spec.template ?? ({} as PodTemplateSpec), 'spec.template')),
-    ...validateIndexedName(job),
-  );
-  return errors;
+export const validateJob = (job: Job): Errors => [
+  ...validateGeneratedSelector(job),
+  ...validateJobSpec(job.spec ?? emptySpec),
+  ...validateIndexedName(job),
+];
+
+/** Source: batch/validation.ValidateJobSpec. */
+function validateJobSpec(spec: JobSpec): Errors {
+  const errors = validateJobRules(spec, 'spec');
+  if (!spec.selector) {
+    const template = spec.template ?? ({} as PodTemplateSpec);
+    return [...errors, required('spec.selector'), ...validatePodTemplate(template, 'spec.template')];
+  }
+  return [
+    ...errors,
+    ...validateLabelSelector(spec.selector, 'spec.selector'),
+    ...validateSelectedTemplate(spec.template, spec.selector),
+  ];
 }
 
 /** Completions may only follow parallelism, in Indexed Jobs (KEP-3715). */
@@ -353,6 +359,8 @@ export function validateJobUpdate(job: Job, old: Job): Errors {
   const isTemplateKept = semanticEqual(template, oldSpec.template);
   return [
     ...validateJob(job),
+    // Upstream validates the whole and then, with what may not change, the specification once more.
+    ...validateJobSpec(spec),
     ...validateCompletions(spec, oldSpec),
     ...immutable('spec.selector', spec.selector, oldSpec.selector),
     ...(isTemplateKept ? [] : immutable('spec.template', spec.template, oldSpec.template, 'PodTemplateSpec')),

@@ -1,5 +1,5 @@
 import { Events, Eventsv1Events } from '@tinkernetes/api';
-import type { Event, EventsV1Event } from '@tinkernetes/api';
+import type { Event } from '@tinkernetes/api';
 import {
   invalid,
   isDns1123Subdomain,

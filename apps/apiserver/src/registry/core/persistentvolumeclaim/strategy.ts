@@ -25,7 +25,8 @@ function validateUpdate(claim: PersistentVolumeClaim, old: PersistentVolumeClaim
     ...(isBinding ? { volumeName: oldSpec.volumeName } : {}),
     ...(oldSpec.storageClassName === undefined ? { storageClassName: undefined } : {}),
   };
-  const errors = validateClaimSpec(spec, 'spec');
+  // Upstream checks the whole twice, and says it twice.
+  const errors = [...validateClaimSpec(spec, 'spec'), ...validateClaimSpec(spec, 'spec')];
   if (!semanticEqual(comparable, oldSpec))
     errors.push(
       forbidden('spec', `${unchangeable}\n${goDiff(oldSpec, comparable, 'PersistentVolumeClaimSpec')}`),

@@ -6,7 +6,6 @@ import {
   index,
   invalid,
   qosClassOf,
-  required,
   semanticEqual,
 } from '@tinkernetes/apimachinery';
 import { validateTolerations } from '../../pod-spec/scheduling';
@@ -94,10 +93,8 @@ function validateAdditions(spec: PodSpec, oldSpec: PodSpec): Errors {
   const isKept = (oldSpec.tolerations ?? []).every((before) =>
     next.some((toleration) => deepEqual(without(toleration), without(before))),
   );
-  const errors = isKept
-    ? []
-    : [forbidden('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')];
-  return [...errors, ...validateTolerations(next, 'spec.tolerations')];
+  const detail = 'existing toleration can not be modified except its tolerationSeconds';
+  return isKept ? validateTolerations(next, 'spec.tolerations') : [forbidden('spec.tolerations', detail)];
 }
 
 /** The new specification with the old one's values where a change is allowed. */

@@ -83,6 +83,10 @@ function dropTypeDependent(spec: ServiceSpec, old: ServiceSpec): ServiceSpec {
 /** Families are settled when the addresses are: one family, that of the address or IPv4. */
 export function settleFamilies(spec: ServiceSpec): ServiceSpec {
   if (!needsClusterIp(spec)) return spec;
+  // Who brings addresses of his own for no selector is taken to have those of both families.
+  const isOpen = isHeadless(spec) && Object.keys(spec.selector ?? {}).length === 0;
+  if (isOpen && !spec.ipFamilyPolicy && !spec.ipFamilies?.length)
+    return { ...spec, ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' };
   const first = spec.clusterIPs?.[0];
   const family = first?.includes(':') ? 'IPv6' : 'IPv4';
   return {

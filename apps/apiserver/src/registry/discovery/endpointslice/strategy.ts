@@ -130,6 +130,7 @@ export const endpointSliceStrategy = defineStrategy(EndpointSlices, {
     mapMember(slice, 'ports', (ports) => mapList(ports, (port) => fill(port, { name: '', protocol: 'TCP' }))),
   // Topology belonged to an older version of the API.
   prepareForCreate: withoutTopology,
+  prepareForUpdate: withoutTopology,
   validate,
   validateUpdate: (slice, old) => [
     ...validate(slice),

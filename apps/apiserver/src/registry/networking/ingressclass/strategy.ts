@@ -13,7 +13,7 @@ import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
 import { immutable } from '../../immutable';
-import { check, requireName, requireOneOf } from '../../rules';
+import { check, requireName, oneOf } from '../../rules';
 import type { Errors } from '../../rules';
 
 const maxControllerLength = 250;
@@ -42,7 +42,9 @@ function validateParameters({ apiGroup, kind, name, scope, namespace }: Paramete
       : check(`${path}.apiGroup`, apiGroup, isDns1123Subdomain)),
     ...requireName(`${path}.kind`, kind, isPathSegmentName),
     ...requireName(`${path}.name`, name, isPathSegmentName),
-    ...requireOneOf(`${path}.scope`, scope, ['Cluster', 'Namespace']),
+    ...((scope ?? undefined) === undefined
+      ? [required(`${path}.scope`)]
+      : oneOf(`${path}.scope`, scope, ['Cluster', 'Namespace'])),
   ];
   const at = `${path}.namespace`;
   if (scope === 'Namespace') {

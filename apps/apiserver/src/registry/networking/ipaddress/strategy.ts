@@ -39,7 +39,10 @@ export const ipAddressStrategy = defineStrategy(IPAddresses, {
     return canonicalIp(name) === name ? [] : ['must be a valid IP address in canonical form'];
   },
   validate,
-  validateUpdate: (address, old) => immutable('spec.parentRef', address.spec?.parentRef, old.spec?.parentRef),
+  validateUpdate: (address, old) => [
+    ...validate(address),
+    ...immutable('spec.parentRef', address.spec?.parentRef, old.spec?.parentRef, 'ParentReference'),
+  ],
   selectableFieldNames: ['spec.parentRef.resource', 'spec.parentRef.namespace', 'spec.parentRef.name'],
   selectableFields: ({ spec }) => ({
     'spec.parentRef.resource': spec?.parentRef?.resource ?? '',
