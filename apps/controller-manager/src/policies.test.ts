@@ -1,5 +1,6 @@
 import {
   CertificateSigningRequests,
+  ClusterRoleBindings,
   ClusterRoles,
   ConfigMaps,
   Deployments,
@@ -7,12 +8,14 @@ import {
   PodDisruptionBudgets,
   Pods,
   ResourceQuotas,
+  RoleBindings,
   type CertificateSigningRequest,
 } from '@tinkernetes/api';
 import { isNotFound } from '@tinkernetes/apimachinery';
 import { createClient } from '@tinkernetes/client';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { createCertificateSigningRequest } from '@tinkernetes/pki';
+import { controllers } from './manager/controllers';
 import { ScaledClock } from './testing/scaled-clock';
 import { podActor, startTestManager, type TestManager } from './testing/test-manager';
 
@@ -257,4 +260,23 @@ it('deletes a finished Job when its time to live is over, with its Pods', async 
   await eventually(() => isGone(jobs.get('brief', { namespace })));
   await clock.slowDown();
   expect(await actor.list('job-name=brief')).toEqual([]);
+});
+
+it('gives every controller an account that the server has rights for', async () => {
+  const [cluster, own] = await Promise.all([
+    manager.client.for(ClusterRoleBindings).list(),
+    manager.client.for(RoleBindings).list(),
+  ]);
+  const known = new Set(
+    [...cluster.items, ...own.items]
+      .flatMap((binding) => binding.subjects ?? [])
+      .filter((subject) => subject.kind === 'ServiceAccount' && subject.namespace === 'kube-system')
+      .map((subject) => subject.name),
+  );
+  const without = controllers
+    // The built-in CSI driver's rights are no part of upstream's bootstrap policy.
+    .filter(({ name, start, actsAsManager }) => start && !actsAsManager && name !== 'hostpath-csi-controller')
+    .map(({ name, serviceAccount }) => serviceAccount ?? name)
+    .filter((account) => !known.has(account));
+  expect(without).toEqual([]);
 });

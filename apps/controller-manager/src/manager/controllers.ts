@@ -181,6 +181,7 @@ export const controllers: readonly ControllerDefinition[] = [
   },
   {
     name: 'endpointslice-mirroring-controller',
+    serviceAccount: 'endpointslicemirroring-controller',
     watches: ['endpoints', 'endpointslices', 'services'],
     writes: ['endpointslices'],
     start: startEndpointSliceMirroringController,

@@ -42,11 +42,17 @@ class CronJobController implements Reconciler {
   readonly name = 'cronjob-controller';
   private readonly cronJobs;
   private readonly jobs;
+  private readonly skew;
 
   constructor(
     private readonly context: ControllerContext,
     enqueue: (key: string) => void,
   ) {
+    this.skew = context.metrics.histogram(
+      'cronjob_controller_job_creation_skew_duration_seconds',
+      'Time between when a cronjob is scheduled to be run, and when the corresponding job is created',
+      { buckets: Array.from({ length: 10 }, (_, i) => 2 ** i) },
+    );
     this.cronJobs = context.informers.for(CronJobs);
     this.jobs = context.informers.for(Jobs);
     indexByControllerUid(this.jobs);
@@ -175,6 +181,7 @@ class CronJobController implements Reconciler {
       const job = await client
         .for(Jobs)
         .create(jobOf(cronJob, at), { namespace, trace: client.traceOf(cronJob) });
+      this.skew.observe(Math.max(0, this.context.clock.now() - at) / 1000);
       recorder.event(cronJob, 'Normal', 'SuccessfulCreate', `Created job ${job.metadata.name}`);
       return { ...status, active: [...active, referenceOf(job)], lastScheduleTime: formatTime(at) };
     } catch (error) {

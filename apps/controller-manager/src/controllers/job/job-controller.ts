@@ -28,6 +28,7 @@ import { afterBackoff } from './backoff';
 import { announcementOf, endOf, isJobFinished, suspensionOf, withJobCondition } from './conditions';
 import { demandOf } from './demand';
 import { releasePod } from './finalizers';
+import { createJobMetrics } from './metrics';
 import { isTracked, jobPod, trackingFinalizer } from './pods';
 import { countReleased, planTracking } from './tracking';
 import { decide, type Verdict } from './verdict';
@@ -62,6 +63,7 @@ class JobController implements Reconciler {
   private readonly jobs;
   private readonly pods;
   private readonly expectations: ControllerExpectations;
+  private readonly metrics;
   /** Uids of Pods whose finalizer is removed, until the cache shows it. */
   private readonly released = new Set<string>();
 
@@ -70,6 +72,7 @@ class JobController implements Reconciler {
     enqueue: (key: string) => void,
   ) {
     this.expectations = new ControllerExpectations(context.clock);
+    this.metrics = createJobMetrics(context.metrics);
     this.jobs = context.informers.for(Jobs);
     this.pods = context.informers.for(Pods);
     indexByControllerUid(this.pods);
@@ -112,7 +115,22 @@ class JobController implements Reconciler {
     if (!job) return this.expectations.forget(key);
     if (job.spec.managedBy && job.spec.managedBy !== ownManager) return;
     if (isJobFinished(job)) return;
-    return this.sync(key, await this.observe(job, signal));
+    return this.measured(job, async () => this.sync(key, await this.observe(job, signal)));
+  }
+
+  private async measured<R>(job: Job, work: () => Promise<R>): Promise<R> {
+    const { clock } = this.context;
+    const startedAt = clock.monotonic();
+    const note = (result: 'success' | 'error') =>
+      this.metrics.synced(job, result, clock.monotonic() - startedAt);
+    try {
+      const result = await work();
+      note('success');
+      return result;
+    } catch (error) {
+      note('error');
+      throw error;
+    }
   }
 
   private async observe(job: Job, signal: AbortSignal): Promise<View> {
@@ -231,6 +249,8 @@ class JobController implements Reconciler {
 
   private announceEnd(job: Job, verdict: Exclude<Verdict, { is: 'running' }>): void {
     const { recorder } = this.context;
+    if (verdict.is === 'complete') this.metrics.finished(job, 'succeeded', '');
+    else this.metrics.finished(job, 'failed', verdict.reason);
     if (verdict.is === 'complete') recorder.event(job, 'Normal', 'Completed', 'Job completed');
     else recorder.event(job, 'Warning', verdict.reason, verdict.message);
   }

@@ -35,6 +35,7 @@ class NodeLifecycleController implements Reconciler {
   private readonly nodes;
   private readonly leases;
   private readonly pods;
+  private readonly evictions;
   private readonly heartbeats = new Map<string, Heartbeat>();
   /** Per zone, when the next node may be given a NoExecute taint. */
   private readonly nextEvictionMs = new Map<string, number>();
@@ -48,6 +49,11 @@ class NodeLifecycleController implements Reconciler {
     this.leases = informers.for(Leases, { namespace: leaseNamespace });
     this.pods = informers.for(Pods);
     indexByNode(this.pods);
+    this.evictions = context.metrics.counter(
+      'node_collector_evictions_total',
+      'Number of Node evictions that happened since current instance of NodeController started.',
+      ['zone'],
+    );
     this.nodes.addEventHandler({
       added: (node) => enqueue(node.metadata.name),
       updated: (_, node) => enqueue(node.metadata.name),
@@ -126,6 +132,7 @@ class NodeLifecycleController implements Reconciler {
     const now = clock.now();
     if (now < (this.nextEvictionMs.get(zone) ?? 0)) return false;
     this.nextEvictionMs.set(zone, now + 1000 / rate);
+    this.evictions.inc({ zone });
     return true;
   }
 
