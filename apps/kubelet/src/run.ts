@@ -1,6 +1,7 @@
 import { createClient, createConnectionPool } from '@tinkernetes/client';
 import { linkSignals, type Run, type RunContext } from '@tinkernetes/component-base';
 import { mkdir } from 'node:fs/promises';
+import { setFlagsFromString } from 'node:v8';
 import { ensureIdentity, rotateIdentity, type NodeIdentity } from './bootstrap/client-certificate';
 import { nodesOf, staggered, startingAtOnce } from './light-nodes';
 import { SharedRuntime } from './node/shared-runtime';
@@ -17,6 +18,9 @@ const rotateAfter = 0.8;
 
 /** For requests, besides one a watch: each costs both sides some 50 kB, and there are thousands of light nodes. */
 const lightNodeConnections = 1;
+
+/** In percent; V8 would let garbage be most of the memory of thousands of Pods. */
+const lightHeapGrowth = 25;
 
 /** What the nodes of one process have in common. */
 interface Common {

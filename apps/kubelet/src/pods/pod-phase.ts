@@ -1,4 +1,5 @@
 import type { ContainerStatus, Pod } from '@tinkernetes/api';
+import { restartsAfter } from '../runtime/restart-policy';
 import { isSidecar } from './pod-facts';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
@@ -13,7 +14,6 @@ export interface PhaseStatuses {
  * Source: pkg/kubelet getPhase; https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-phase
  */
 export function podPhase(pod: Pod, { init, regular }: PhaseStatuses, terminal: boolean): PodPhase {
-  const policy = pod.spec.restartPolicy ?? 'Always';
   let pendingInit = 0;
   let failedInit = 0;
   let sidecarsRunning = 0;
@@ -26,7 +26,7 @@ export function podPhase(pod: Pod, { init, regular }: PhaseStatuses, terminal: b
       if (!status?.started && !ended) pendingInit++;
     } else if (!ended) pendingInit++;
     else if (ended.exitCode !== 0) {
-      if (policy === 'Never' || terminal) failedInit++;
+      if (terminal || !restartsAfter(pod, container, ended)) failedInit++;
       else pendingInit++;
     }
   }
@@ -35,15 +35,20 @@ export function podPhase(pod: Pod, { init, regular }: PhaseStatuses, terminal: b
   let waiting = 0;
   let stopped = 0;
   let succeeded = 0;
+  let restarting = 0;
   for (const container of pod.spec.containers) {
     const status = regular.find((s) => s.name === container.name);
     const ended = status?.state?.terminated;
+    const last = status?.lastState?.terminated;
     if (status?.state?.running) running++;
     else if (ended) {
       stopped++;
       if (ended.exitCode === 0) succeeded++;
-    } else if (status?.lastState?.terminated) stopped++;
-    else waiting++;
+      if (restartsAfter(pod, container, ended)) restarting++;
+    } else if (last) {
+      stopped++;
+      if (restartsAfter(pod, container, last)) restarting++;
+    } else waiting++;
   }
   // Once a regular container has run, init containers are history.
   if (pendingInit > 0 && running === 0 && stopped === 0) return 'Pending';
@@ -51,8 +56,7 @@ export function podPhase(pod: Pod, { init, regular }: PhaseStatuses, terminal: b
   if (running > 0) return 'Running';
   if (stopped === 0) return 'Pending';
   if (terminal) return stopped === succeeded ? 'Succeeded' : 'Failed';
-  if (policy === 'Always') return 'Running';
-  if (stopped === succeeded) return sidecarsRunning > 0 ? 'Running' : 'Succeeded';
-  if (policy === 'Never') return sidecarsRunning > 0 ? 'Running' : 'Failed';
-  return 'Running';
+  if (restarting > 0) return 'Running';
+  if (sidecarsRunning > 0) return 'Running';
+  return stopped === succeeded ? 'Succeeded' : 'Failed';
 }
