@@ -324,15 +324,13 @@ describe('C25 a Job', () => {
 describe('a ReplicationController', () => {
   it('keeps its Pods by a selector that is a map, and lets go one whose labels no longer match', async () => {
     const { client } = manager;
-    await client
-      .for(ReplicationControllers)
-      .create(
-        {
-          metadata: { name: 'rc' },
-          spec: { replicas: 2, selector: { app: 'rc' }, template: template('rc') },
-        },
-        { namespace },
-      );
+    await client.for(ReplicationControllers).create(
+      {
+        metadata: { name: 'rc' },
+        spec: { replicas: 2, selector: { app: 'rc' }, template: template('rc') },
+      },
+      { namespace },
+    );
     const [first] = await some('rc', 2);
     const name = first?.metadata.name ?? '';
     await client

@@ -112,15 +112,13 @@ describe('C27 a node that falls silent', () => {
     lost = await startNode('n2');
     const selector = (app: string) => ({ matchLabels: { app } });
     // Nothing schedules here: the templates say where their Pods are.
-    await client
-      .for(Deployments)
-      .create(
-        {
-          metadata: { name: 'web' },
-          spec: { replicas: 1, selector: selector('web'), template: template('web', 'n2') },
-        },
-        { namespace },
-      );
+    await client.for(Deployments).create(
+      {
+        metadata: { name: 'web' },
+        spec: { replicas: 1, selector: selector('web'), template: template('web', 'n2') },
+      },
+      { namespace },
+    );
     await client.for(StatefulSets).create(
       {
         metadata: { name: 'db' },

@@ -13,6 +13,8 @@ import { findCondition } from '@tinkernetes/apimachinery';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { podActor, startTestManager, type TestManager } from './testing/test-manager';
 
+// A busy machine takes its time; a condition that is not met says so itself, and earlier.
+jest.setTimeout(60_000);
 let manager: TestManager;
 let actor: ReturnType<typeof podActor>;
 const namespace = 'default';

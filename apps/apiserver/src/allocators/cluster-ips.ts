@@ -1,18 +1,20 @@
-import { IPAddresses, type IPAddress, type KubeObject } from '@tinkernetes/api';
-import { isAlreadyExists, isNotFound } from '@tinkernetes/apimachinery';
+import { IPAddresses, ServiceCIDRs, type IPAddress, type KubeObject } from '@tinkernetes/api';
+import { findCondition, isAlreadyExists, isNotFound, parseCidr } from '@tinkernetes/apimachinery';
 import type { Random } from '@tinkernetes/component-base';
 import type { StoreRegistry } from '../contracts';
-import type { IpRange } from './ip-range';
+import { IpRange } from './ip-range';
 
 export class IpAllocationError extends Error {
   override readonly name = 'IpAllocationError';
 }
 
 /**
- * Cluster IPs. Each one that is taken is an IPAddress object, so that no two API servers give the same one away.
- * Source: KEP-1880.
+ * Cluster IPs, from the server's own range and from ServiceCIDRs that are ready. Each one that is taken is an IPAddress
+ * object, so that no two API servers give the same one away. Source: KEP-1880.
  */
 export class ClusterIps {
+  private readonly parsed = new Map<string, IpRange>();
+
   constructor(
     private readonly range: IpRange,
     private readonly stores: () => StoreRegistry,
@@ -21,7 +23,7 @@ export class ClusterIps {
 
   /** Takes this very address for the Service; throws IpAllocationError. */
   async take(address: string, service: KubeObject, dryRun: boolean): Promise<void> {
-    if (!this.range.contains(address)) {
+    if (!this.ranges().some((range) => range.contains(address))) {
       throw new IpAllocationError(`the provided network does not match the current range`);
     }
     if (this.stores().for(IPAddresses).peek(address)) throw alreadyAllocated();
@@ -37,7 +39,7 @@ export class ClusterIps {
   /** Takes any free address. */
   async takeNext(service: KubeObject, dryRun: boolean): Promise<string> {
     const addresses = this.stores().for(IPAddresses);
-    for (const candidate of this.range.candidates(this.random)) {
+    for (const candidate of this.candidates()) {
       if (addresses.peek(candidate)) continue;
       try {
         await this.take(candidate, service, dryRun);
@@ -49,6 +51,30 @@ export class ClusterIps {
     throw new IpAllocationError('range is full');
   }
 
+  private *candidates(): Iterable<string> {
+    for (const range of this.ranges()) yield* range.candidates(this.random);
+  }
+
+  /** A range that is being deleted, or that its controller has not seen yet, gives nothing away. */
+  private ranges(): IpRange[] {
+    const ready = this.stores()
+      .for(ServiceCIDRs)
+      .list()
+      .filter(
+        ({ metadata, status }) =>
+          !metadata.deletionTimestamp && findCondition(status?.conditions, 'Ready')?.status === 'True',
+      )
+      .flatMap(({ spec }) => spec?.cidrs ?? [])
+      .filter((cidr) => cidr !== this.range.cidr && isUsable(cidr));
+    return [this.range, ...ready.map((cidr) => this.rangeOf(cidr))];
+  }
+
+  private rangeOf(cidr: string): IpRange {
+    const range = this.parsed.get(cidr) ?? new IpRange(cidr);
+    this.parsed.set(cidr, range);
+    return range;
+  }
+
   async release(address: string): Promise<void> {
     try {
       await this.stores().for(IPAddresses).delete(address);
@@ -57,6 +83,12 @@ export class ClusterIps {
       if (!isNotFound(error)) throw error;
     }
   }
+}
+
+/** Services have IPv4 addresses here. */
+function isUsable(cidr: string): boolean {
+  const range = parseCidr(cidr);
+  return range?.family === 'IPv4' && range.bits <= 30;
 }
 
 const alreadyAllocated = (): IpAllocationError => new IpAllocationError('provided IP is already allocated');
