@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { groupEntries, passwdEntries } from '../containers/users';
-import type { FileInfo } from '../files/file-system';
+import type { FileInfo } from '../files/file-info';
 import type { Process } from '../kernel/process';
 import { absolute, attempt, hasGnuTools, parseArgs } from './paths';
 

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '@tinkernetes/component-base/testing';
@@ -41,6 +41,21 @@ describe('RecordStore', () => {
     expect(open('damaged').load()).toEqual([
       { id: 'a', value: 1 },
       { id: 'c', value: 3 },
+    ]);
+  });
+
+  (existsSync('/dev/full') ? it : it.skip)('catches up once the disk has room again', () => {
+    const file = join(directory, 'full');
+    const store = open('full');
+    store.load();
+    rmSync(file);
+    symlinkSync('/dev/full', file);
+    store.save({ id: 'a', value: 1 });
+    rmSync(file);
+    store.save({ id: 'b', value: 2 });
+    expect(open('full').load()).toEqual([
+      { id: 'a', value: 1 },
+      { id: 'b', value: 2 },
     ]);
   });
 

@@ -19,8 +19,8 @@ export class RecordStore<T extends { id: string }> {
   private readonly records = new Map<string, T>();
   private fd: number | undefined;
   private lines = 0;
-  /** A write broke off, e.g. on a full disk: the next one starts on a line of its own. */
-  private torn = false;
+  /** A change could not be written, e.g. on a full disk: as soon as it can be, all records are. */
+  private behind = false;
 
   constructor(
     private readonly file: string,
@@ -51,15 +51,14 @@ export class RecordStore<T extends { id: string }> {
   }
 
   private append(line: string): void {
+    if (this.behind || this.lines > 2 * this.records.size + spareLines) return this.compact();
     try {
       this.fd ??= openSync(this.file, 'a', 0o600);
-      const data = `${this.torn ? '\n' : ''}${line}\n`;
-      this.torn = true;
-      this.torn = writeSync(this.fd, data) !== Buffer.byteLength(data);
+      const data = Buffer.from(`${line}\n`);
+      if (writeSync(this.fd, data) !== data.length) throw new Error('short write');
       this.lines += 1;
-      if (this.lines > 2 * this.records.size + spareLines) this.compact();
     } catch (error) {
-      this.logger.error({ err: error, file: this.file }, 'state not saved');
+      this.failed(error);
     }
   }
 
@@ -70,10 +69,17 @@ export class RecordStore<T extends { id: string }> {
       renameSync(`${this.file}.tmp`, this.file);
       this.close();
       this.lines = lines.length;
-      this.torn = false;
+      this.behind = false;
     } catch (error) {
-      this.logger.error({ err: error, file: this.file }, 'state not saved');
+      this.failed(error);
     }
+  }
+
+  private failed(error: unknown): void {
+    // Once: a disk that is full stays so for a while.
+    if (!this.behind) this.logger.error({ err: error, file: this.file }, 'state not saved');
+    this.behind = true;
+    this.close();
   }
 
   private read(): string {

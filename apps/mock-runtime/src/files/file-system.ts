@@ -12,26 +12,17 @@ import {
   unlinkSync,
   utimesSync,
   writeFileSync,
-  type Stats,
 } from 'node:fs';
 import { posix } from 'node:path';
 import type { Clock } from '@tinkernetes/component-base';
 import { errorCode } from '../error-code';
 import type { User } from '../kernel/process';
-import { asFileError, FileError } from './file-error';
+import { FileError } from './file-error';
+import { infoOf, kindOf, onHost, type FileInfo } from './file-info';
 import { Layer } from './layer';
 import { isHostFile, isWritable, Mounts, type Mount } from './mounts';
 import { contentOf, device, directory, type DirectoryNode, type FsNode } from './nodes';
 import { linkTarget, walk, type MemoryPlace, type Place } from './walk';
-
-export interface FileInfo {
-  kind: 'file' | 'directory' | 'link' | 'device' | 'other';
-  mode: number;
-  uid: number;
-  gid: number;
-  size: number;
-  mtime: number;
-}
 
 export interface WriteOptions {
   append?: boolean;
@@ -340,46 +331,8 @@ export class FileSystem {
   }
 }
 
-function infoOf(at: Place): FileInfo {
-  if (at.kind === 'host') return infoOfHost(onHost(at.path, () => lstatSync(at.hostPath)));
-  const { node } = at;
-  if (!node) throw new FileError('ENOENT', at.path);
-  const size =
-    node.kind === 'file' ? contentOf(node).length : node.kind === 'link' ? node.target.length : 4096;
-  return { kind: node.kind, mode: node.mode, uid: node.uid, gid: node.gid, size, mtime: node.mtime };
-}
-
-function infoOfHost(stats: Stats): FileInfo {
-  const kind = stats.isFile()
-    ? 'file'
-    : stats.isDirectory()
-      ? 'directory'
-      : stats.isSymbolicLink()
-        ? 'link'
-        : 'other';
-  const { mode, uid, gid, size, mtimeMs } = stats;
-  return { kind, mode: mode & 0o7777, uid, gid, size, mtime: mtimeMs };
-}
-
-function kindOf(place: Place): FileInfo['kind'] | undefined {
-  try {
-    return infoOf(place).kind;
-  } catch (error) {
-    if (error instanceof FileError) return undefined;
-    throw error;
-  }
-}
-
 function isWithin(path: string, outer: string): boolean {
   return path.startsWith(outer) && (path.length === outer.length || path[outer.length] === '/');
-}
-
-function onHost<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw asFileError(error, path);
-  }
 }
 
 const unique = (a: readonly string[], b: readonly string[]): string[] => [...new Set([...a, ...b])].sort();

@@ -2,7 +2,8 @@ import { posix } from 'node:path';
 import type { FsStat, IFileSystem } from 'just-bash';
 import type { Process } from '../kernel/process';
 import { FileError } from './file-error';
-import type { FileInfo, FileSystem } from './file-system';
+import type { FileInfo } from './file-info';
+import type { FileSystem } from './file-system';
 
 type Content = string | Uint8Array;
 type Encoding = { encoding?: string | null } | string | undefined;
