@@ -1,19 +1,22 @@
-// `npm run test:interchange [-- --binary PATH]`: the unmodified upstream kube-scheduler in place of ours, and ours, on the
-// same cluster with the same Pods: both must place the same ones, and say the same of the others. Needs `go`, and some
-// minutes for the first build; not part of `npm test`.
+// `npm run test:interchange [-- --upstream-api]`: the unmodified upstream kube-scheduler in place of ours, and ours, on the
+// same cluster with the same Pods: both must place the same ones, and say the same of the others. With `--upstream-api`
+// both run on the unmodified kube-apiserver and etcd instead of our API server. Needs `go`, and some minutes for the first
+// build (or the programs in `--binaries FOLDER`); not part of `npm test`.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ended, request, sleep, startCluster } from '../test/bench/cluster.mjs';
 import { groups } from '../test/interchange/scenarios.mjs';
+import { startUpstreamCluster } from '../test/interchange/upstream-api-server.mjs';
 import { build } from './build.mjs';
 import { installIfNeeded } from './install.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const results = join(root, 'test-results');
-const given = process.argv.indexOf('--binary');
-const binary = given < 0 ? join(root, 'dist/kube-scheduler') : process.argv[given + 1];
+const given = process.argv.indexOf('--binaries');
+const binaries = given < 0 ? join(root, 'dist/upstream') : process.argv[given + 1];
+const onUpstreamApi = process.argv.includes('--upstream-api');
 const podsPath = '/api/v1/namespaces/default/pods';
 
 installIfNeeded();
@@ -29,24 +32,28 @@ const theirs = await verdictsOf('upstream', (flags, log) => {
   const [kubeconfig] = flags;
   const path = kubeconfig.split('=')[1];
   const more = [`--authentication-kubeconfig=${path}`, `--authorization-kubeconfig=${path}`];
-  return spawn(binary, [...flags, ...more], { stdio: ['ignore', log, log] });
+  return spawn(join(binaries, 'kube-scheduler'), [...flags, ...more], { stdio: ['ignore', log, log] });
 });
 compare();
 
 function buildUpstream() {
-  if (existsSync(binary)) return;
+  const programs = ['kube-scheduler', ...(onUpstreamApi ? ['kube-apiserver', 'etcd'] : [])];
+  const missing = programs.filter((program) => !existsSync(join(binaries, program)));
+  if (missing.length === 0) return;
   if (spawnSync('go', ['version']).status !== 0)
-    throw new Error(
-      'upstream’s kube-scheduler is a Go program and there is no `go` here (https://go.dev/dl)',
-    );
+    throw new Error(`${missing.join(', ')} are Go programs and there is no \`go\` here (https://go.dev/dl)`);
+  mkdirSync(binaries, { recursive: true });
   const cwd = join(root, 'test/interchange');
-  const built = spawnSync('go', ['build', '-o', binary, '.'], { cwd, stdio: 'inherit' });
-  if (built.status !== 0) throw new Error('kube-scheduler could not be built: see the lines above');
+  const args = ['build', '-o', `${binaries}/`, ...missing.map((program) => `./${program}`)];
+  const built = spawnSync('go', args, { cwd, stdio: 'inherit' });
+  if (built.status !== 0) throw new Error('upstream’s programs could not be built: see the lines above');
 }
 
 /** Pod → node, or why none, once nothing changes any more. */
 async function verdictsOf(name, start) {
-  const cluster = await startCluster(['--ephemeral', '--nodes=3', '--without=scheduler']);
+  const cluster = onUpstreamApi
+    ? await startUpstreamCluster(binaries)
+    : await startCluster(['--ephemeral', '--nodes=3', '--without=scheduler']);
   const log = openSync(join(results, `interchange-${name}.log`), 'w');
   let scheduler;
   try {

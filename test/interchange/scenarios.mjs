@@ -126,8 +126,8 @@ export const groups = (nodes) => [
     pod(
       `spread-${i}`,
       {
-        // The third node's domain can't be filled: nobody may go beyond the skew elsewhere.
-        nodeSelector: i > 4 ? { [hostname]: nodes[0] } : undefined,
+        // One on each node, and then only on the first: the others' domains can't be filled.
+        nodeSelector: i > 3 ? { [hostname]: nodes[0] } : undefined,
         topologySpreadConstraints: [
           {
             maxSkew: 1,
