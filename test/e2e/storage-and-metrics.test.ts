@@ -105,7 +105,9 @@ it('shows what nodes, Pods and containers use', async () => {
   await eventually(async () => {
     const [header, row] = await lines('pods', '--containers', '-l', 'app=burn');
     expect(header).toEqual(['POD', 'NAME', 'CPU(cores)', 'MEMORY(bytes)']);
-    expect(row?.slice(1)).toEqual(['main', '200m', '30Mi']);
+    const [, container, cpu = '', memory] = row ?? [];
+    expect([container, memory]).toEqual(['main', '30Mi']);
+    expect(parseInt(cpu)).toBeGreaterThan(5);
   });
   expect(await kubectl.run(['get', 'nodes.metrics.k8s.io'])).toMatch(/^NAME +CPU +MEMORY +WINDOW/);
 }, 60_000);
@@ -113,10 +115,8 @@ it('shows what nodes, Pods and containers use', async () => {
 it('scales with the load, up and down', async () => {
   await eventually(async () => expect(await replicas()).toBe('3'), { timeoutMs: autoscalingTimeoutMs });
   expect(await kubectl.run(['describe', 'hpa', 'burn'])).toContain('SuccessfulRescale');
-  const annotations = { 'mock.tinkernetes.dev/cpu': '5m' };
-  const patch = JSON.stringify({ spec: { template: { metadata: { annotations } } } });
-  await kubectl.run(['patch', 'deploy', 'burn', '--type=merge', '-p', patch]);
-  await kubectl.run(['rollout', 'status', 'deploy/burn', '--timeout=60s']);
+  const names = await get('pods', '-l', 'app=burn', '-o', 'name');
+  for (const name of names.trim().split('\n')) await kubectl.run(['exec', name, '--', 'touch', '/stop']);
   await eventually(async () => expect(await replicas()).toBe('1'), { timeoutMs: autoscalingTimeoutMs });
 }, 300_000);
 
