@@ -79,6 +79,15 @@ it('is asked to grow a claim that is in use', async () => {
   );
 }, 60_000);
 
+it("changes a volume's attributes, and keeps their class while it is in use", async () => {
+  const patch = JSON.stringify({ spec: { volumeAttributesClassName: 'fast' } });
+  await kubectl.run(['patch', 'pvc', 'data-db-1', '--type=merge', '-p', patch]);
+  const path = 'jsonpath={.status.currentVolumeAttributesClassName}';
+  await eventually(async () => expect(await get('pvc', 'data-db-1', '-o', path)).toBe('fast'));
+  await kubectl.run(['delete', 'vac', 'fast', '--wait=false']);
+  expect(await get('vac', 'fast', '-o', 'jsonpath={.metadata.finalizers}')).toContain('vac-protection');
+}, 60_000);
+
 it('hints at the node of each endpoint', async () => {
   await kubectl.run(['expose', 'deploy', 'burn', '--port=80']);
   const patch = JSON.stringify({ spec: { trafficDistribution: 'PreferSameNode' } });
