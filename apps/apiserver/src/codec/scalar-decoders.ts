@@ -8,8 +8,8 @@ const plain = (value: unknown, goType: string): TypeMismatchError =>
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
 /** Go's message for a time that does not parse, as far as the first element that fails. */
-function timeError(text: string): TypeMismatchError {
-  const layout = '2006-01-02T15:04:05Z07:00';
+function timeError(text: string, fraction = ''): TypeMismatchError {
+  const layout = `2006-01-02T15:04:05${fraction}Z07:00`;
   const parts: [RegExp, string][] = [
     [/^\d{4}/, '2006'],
     [/^-/, '-'],
@@ -51,7 +51,7 @@ const time: Decode = (value) => {
 const microTime: Decode = (value) => {
   if (typeof value !== 'string') throw plain(value, 'string');
   const ms = rfc3339.test(value) ? Date.parse(value) : NaN;
-  if (Number.isNaN(ms)) throw timeError(value);
+  if (Number.isNaN(ms)) throw timeError(value, '.000000');
   const fraction = (/\.(\d+)/.exec(value)?.[1] ?? '').padEnd(6, '0').slice(0, 6);
   return `${new Date(ms).toISOString().slice(0, 19)}.${fraction}Z`;
 };

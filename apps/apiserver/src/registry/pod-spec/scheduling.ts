@@ -47,7 +47,7 @@ export const validateTolerations = (tolerations: readonly Toleration[] | undefin
 function operatorErrors(toleration: Toleration, at: string): Errors {
   const value = toleration.value ?? '';
   const path = child(at, 'operator');
-  switch (toleration.operator) {
+  switch (toleration.operator || undefined) {
     case undefined:
     case 'Equal': {
       const problems = isLabelValue(value);

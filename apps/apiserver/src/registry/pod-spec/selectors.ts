@@ -1,5 +1,5 @@
 import type { LabelSelector, PodTemplateSpec } from '@tinkernetes/api';
-import { child, invalid, required, selectorOf } from '@tinkernetes/apimachinery';
+import { child, invalid, required, Selector, selectorOf } from '@tinkernetes/apimachinery';
 import type { Errors } from '../rules';
 import { validateLabelSelector } from './label-selectors';
 import { validatePodTemplate } from './validate';
@@ -40,7 +40,7 @@ function isWellFormed(selector: LabelSelector): boolean {
 /** The template, which has to carry the labels that its owner looks for. */
 export function validateSelectedTemplate(
   template: PodTemplateSpec | undefined,
-  selector: LabelSelector | undefined,
+  selector: LabelSelector | Selector | undefined,
   path = 'spec.template',
 ): Errors {
   if (!template) return [required(path)];
@@ -53,10 +53,13 @@ export function validateSelectedTemplate(
   ];
 }
 
-function matches(selector: LabelSelector | undefined, labels: Record<string, string> | undefined): boolean {
+function matches(
+  selector: LabelSelector | Selector | undefined,
+  labels: Record<string, string> | undefined,
+): boolean {
   if (!selector) return false;
   try {
-    const parsed = selectorOf(selector);
+    const parsed = selector instanceof Selector ? selector : selectorOf(selector);
     return parsed.isEverything || parsed.matches(labels);
   } catch (error) {
     if (error instanceof Error) return true;

@@ -7,6 +7,7 @@ import {
   invalid,
   isDns1123Label,
   isDns1123Subdomain,
+  mapKey,
   required,
   tooLong,
   validateAnnotations,
@@ -153,6 +154,14 @@ function validateNodes(spec: ResourceSliceSpec | undefined): Errors {
   ];
 }
 
+/** A value of one type. */
+function validateAttribute(attribute: object, path: string): Errors {
+  const values = Object.values(attribute).filter((value) => value !== undefined);
+  const detail = 'exactly one value must be specified';
+  if (values.length === 0) return [invalid(path, '', detail)];
+  return values.length > 1 ? [invalid(path, attribute, detail)] : [];
+}
+
 export const resourceSliceStrategy = defineStrategy(ResourceSlices, {
   hasGeneration: true,
   validate: ({ spec }) => [
@@ -164,7 +173,10 @@ export const resourceSliceStrategy = defineStrategy(ResourceSlices, {
       ...((spec?.devices?.findIndex(({ name }) => name === device.name) ?? i) < i
         ? [duplicate(at, device.name)]
         : []),
-      ...Object.keys(device.attributes ?? {}).flatMap((name) => qualified(name, child(at, 'attributes'))),
+      ...Object.entries(device.attributes ?? {}).flatMap(([name, attribute]) => [
+        ...qualified(name, child(at, 'attributes')),
+        ...validateAttribute(attribute, mapKey(child(at, 'attributes'), name)),
+      ]),
       ...Object.keys(device.capacity ?? {}).flatMap((name) => qualified(name, child(at, 'capacity'))),
     ]),
   ],

@@ -18,6 +18,7 @@ import {
   required,
   tooLong,
 } from '@tinkernetes/apimachinery';
+import { CelCompileError, CelEnvironment } from '@tinkernetes/cel';
 import { validateCsiDriverName } from '../pod-spec/volumes';
 import { check, eachOf, oneOf, requireName } from '../rules';
 import type { Errors } from '../rules';
@@ -96,7 +97,24 @@ function validateAmount(request: Amount, path: string): Errors {
 }
 
 export const validateSelectors = (selectors: readonly DeviceSelector[] | undefined, path: string): Errors =>
-  eachOf(path, selectors, ({ cel }, at) => (cel ? [] : [required(child(at, 'cel'))]));
+  eachOf(path, selectors, ({ cel }, at) =>
+    cel
+      ? validateExpression(cel.expression ?? '', child(at, 'cel', 'expression'))
+      : [required(child(at, 'cel'))],
+  );
+
+/** What the expressions of selectors speak of. */
+const environment = new CelEnvironment(['device']);
+
+function validateExpression(expression: string, path: string): Errors {
+  try {
+    environment.compile(expression);
+    return [];
+  } catch (error) {
+    if (error instanceof CelCompileError) return [invalid(path, expression, error.message)];
+    throw error;
+  }
+}
 
 function validateToleration(toleration: DeviceToleration, path: string): Errors {
   const { key, value = '', effect } = toleration;
@@ -104,7 +122,6 @@ function validateToleration(toleration: DeviceToleration, path: string): Errors 
   const at = child(path, 'value');
   return [
     ...(key ? check(child(path, 'key'), key, isQualifiedName) : []),
-    ...(operator === '' ? [required(child(path, 'operator'))] : []),
     ...(operator === '' ? [] : oneOf(child(path, 'operator'), operator, ['Equal', 'Exists'])),
     ...(operator === 'Equal' ? check(at, value, isLabelValue) : []),
     ...(operator === 'Exists' && value !== ''

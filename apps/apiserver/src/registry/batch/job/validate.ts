@@ -15,7 +15,6 @@ import {
 import { immutable } from '../../immutable';
 import { validateLabelSelector } from '../../pod-spec/label-selectors';
 import { validateSelectedTemplate } from '../../pod-spec/selectors';
-import { validatePodTemplate } from '../../pod-spec/validate';
 import { check, eachOf, notNegative, oneOf } from '../../rules';
 import type { Errors } from '../../rules';
 
@@ -318,14 +317,9 @@ export const validateJob = (job: Job): Errors => [
 
 /** Source: batch/validation.ValidateJobSpec. */
 function validateJobSpec(spec: JobSpec): Errors {
-  const errors = validateJobRules(spec, 'spec');
-  if (!spec.selector) {
-    const template = spec.template ?? ({} as PodTemplateSpec);
-    return [...errors, required('spec.selector'), ...validatePodTemplate(template, 'spec.template')];
-  }
   return [
-    ...errors,
-    ...validateLabelSelector(spec.selector, 'spec.selector'),
+    ...validateJobRules(spec, 'spec'),
+    ...(spec.selector ? validateLabelSelector(spec.selector, 'spec.selector') : [required('spec.selector')]),
     ...validateSelectedTemplate(spec.template, spec.selector),
   ];
 }
@@ -350,6 +344,12 @@ function withMutableScheduling(template: PodTemplateSpec, old: PodTemplateSpec):
   } as PodTemplateSpec;
 }
 
+/** Of a Job that is still open, only the Pods' specification counts. */
+const templateError = (template: PodTemplateSpec, old: PodTemplateSpec, isOpen: boolean): Errors =>
+  isOpen
+    ? immutable('spec.template.spec', template.spec, old.spec, 'PodSpec')
+    : immutable('spec.template', template, old, 'PodTemplateSpec');
+
 /** Source: batch/validation.ValidateJobSpecUpdate. */
 export function validateJobUpdate(job: Job, old: Job): Errors {
   const spec = job.spec ?? emptySpec;
@@ -363,7 +363,7 @@ export function validateJobUpdate(job: Job, old: Job): Errors {
     ...validateJobSpec(spec),
     ...validateCompletions(spec, oldSpec),
     ...immutable('spec.selector', spec.selector, oldSpec.selector),
-    ...(isTemplateKept ? [] : immutable('spec.template', spec.template, oldSpec.template, 'PodTemplateSpec')),
+    ...(isTemplateKept ? [] : templateError(spec.template, oldSpec.template, isOpen)),
     ...immutable('spec.completionMode', spec.completionMode, oldSpec.completionMode),
     ...immutable(
       'spec.podFailurePolicy',

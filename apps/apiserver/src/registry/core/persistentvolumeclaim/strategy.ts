@@ -6,6 +6,7 @@ import { accessModesText } from '../../../printers/volumes';
 import { defineStrategy } from '../../define-strategy';
 import { mapMember } from '../../fill';
 import { goDiff } from '../../go-diff';
+import { immutable } from '../../immutable';
 import type { Errors } from '../../rules';
 import { defaultClaim } from './defaults';
 import { validateClaimSpec } from './validate';
@@ -25,13 +26,12 @@ function validateUpdate(claim: PersistentVolumeClaim, old: PersistentVolumeClaim
     ...(isBinding ? { volumeName: oldSpec.volumeName } : {}),
     ...(oldSpec.storageClassName === undefined ? { storageClassName: undefined } : {}),
   };
-  // Upstream checks the whole twice, and says it twice.
-  const errors = [...validateClaimSpec(spec, 'spec'), ...validateClaimSpec(spec, 'spec')];
+  const errors = validateClaimSpec(spec, 'spec');
   if (!semanticEqual(comparable, oldSpec))
     errors.push(
       forbidden('spec', `${unchangeable}\n${goDiff(oldSpec, comparable, 'PersistentVolumeClaimSpec')}`),
     );
-  return errors;
+  return [...errors, ...immutable('volumeMode', spec.volumeMode, oldSpec.volumeMode)];
 }
 
 /** The older field takes claims and snapshots only; what else it is given is dropped. Source: pvc.EnforceDataSourceBackwardsCompatibility. */

@@ -1,4 +1,4 @@
-import type { Container, Pod, PodSpec, Toleration } from '@tinkernetes/api';
+import type { Container, NodeSelectorTerm, Pod, PodSpec, Toleration } from '@tinkernetes/api';
 import {
   child,
   deepEqual,
@@ -12,6 +12,7 @@ import { validateTolerations } from '../../pod-spec/scheduling';
 import { validatePodSpec } from '../../pod-spec/validate';
 import { validateResources } from '../../pod-spec/resources';
 import { goDiff } from '../../go-diff';
+import { goStruct } from '../../go-struct';
 import type { Errors } from '../../rules';
 
 const unchangeable =
@@ -31,7 +32,8 @@ export function validatePodUpdate(pod: Pod, old: Pod): Errors {
   if (!semanticEqual(spec.tolerations, oldSpec.tolerations)) errors.push(...validateAdditions(spec, oldSpec));
   const comparable = withChangeableFieldsOf(spec, oldSpec);
   const isGated = (oldSpec.schedulingGates ?? []).length > 0;
-  if (isGated) errors.push(...validateSelectorAdditions(spec, oldSpec));
+  if (isGated)
+    errors.push(...validateSelectorAdditions(spec, oldSpec), ...validateNodeAffinity(spec, oldSpec));
   if (!semanticEqual(comparable, oldSpec))
     errors.push(forbidden('spec', `${unchangeable}\n${goDiff(oldSpec, comparable, 'PodSpec')}`));
   return errors;
@@ -45,6 +47,48 @@ function validateSelectorAdditions(spec: PodSpec, oldSpec: PodSpec): Errors {
   );
   const detail = 'only additions to spec.nodeSelector are allowed (no mutations or deletions)';
   return isKept ? [] : [invalid('spec.nodeSelector', spec.nodeSelector ?? null, detail)];
+}
+
+type Affinity = PodSpec['affinity'];
+const termsOf = (affinity: Affinity): NodeSelectorTerm[] =>
+  affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+
+/** Of what nodes must have, there can be more, and never less. Source: core/validation.validateNodeAffinityMutation. */
+function validateNodeAffinity({ affinity }: PodSpec, { affinity: oldAffinity }: PodSpec): Errors {
+  if (semanticEqual(affinity?.nodeAffinity, oldAffinity?.nodeAffinity)) return [];
+  const [terms, before] = [termsOf(affinity), termsOf(oldAffinity)];
+  if (before.length === 0) return [];
+  const path = 'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms';
+  const shown = terms.map((term) => goStruct(term, 'NodeSelectorTerm'));
+  if (terms.length !== before.length) {
+    const detail = 'no additions/deletions to non-empty NodeSelectorTerms list are allowed';
+    return [invalid(path, terms.length > 0 ? shown : null, detail)];
+  }
+  return terms.flatMap((term, i) =>
+    hasOnlyAdditions(term, before[i] ?? {})
+      ? []
+      : [invalid(index(path, i), shown[i], 'only additions are allowed (no mutations or deletions)')],
+  );
+}
+
+function hasOnlyAdditions(term: NodeSelectorTerm, old: NodeSelectorTerm): boolean {
+  const isEmpty = ({ matchExpressions, matchFields }: NodeSelectorTerm) =>
+    (matchExpressions ?? []).length + (matchFields ?? []).length === 0;
+  if (isEmpty(old)) return isEmpty(term);
+  return (['matchExpressions', 'matchFields'] as const).every((name) => {
+    const before = old[name] ?? [];
+    return semanticEqual((term[name] ?? []).slice(0, before.length), before);
+  });
+}
+
+/** A new affinity with the old one's wishes of nodes. */
+function withNodeAffinityOf(affinity: Affinity, old: Affinity): Affinity {
+  const before = old?.nodeAffinity;
+  if (semanticEqual(affinity?.nodeAffinity, before)) return affinity;
+  if (!affinity) return { nodeAffinity: before };
+  const { nodeAffinity: _, ...others } = affinity;
+  if (!old && Object.keys(others).length === 0) return undefined;
+  return before ? { ...others, nodeAffinity: before } : others;
 }
 
 function validateContainerCount(spec: PodSpec, oldSpec: PodSpec): Errors {
@@ -110,7 +154,9 @@ function withChangeableFieldsOf(spec: PodSpec, old: PodSpec): PodSpec {
     activeDeadlineSeconds: old.activeDeadlineSeconds,
     tolerations: old.tolerations,
     schedulingGates: old.schedulingGates,
-    ...(isGated ? { nodeSelector: old.nodeSelector, affinity: old.affinity } : {}),
+    ...(isGated
+      ? { nodeSelector: old.nodeSelector, affinity: withNodeAffinityOf(spec.affinity, old.affinity) }
+      : {}),
     ...(isGraceFix ? { terminationGracePeriodSeconds: old.terminationGracePeriodSeconds } : {}),
   };
 }

@@ -1,6 +1,6 @@
 import { ReplicationControllers } from '@tinkernetes/api';
 import type { ReplicationController } from '@tinkernetes/api';
-import { required } from '@tinkernetes/apimachinery';
+import { required, selectorOfMap } from '@tinkernetes/apimachinery';
 import { replicationControllerCells } from '../../../printers/workloads';
 import { validateReplicaStatus } from '../../apps/replica-status';
 import { onlyAlways } from '../../apps/restart-policy';
@@ -20,7 +20,7 @@ function validate({ spec }: ReplicationController): Errors {
     ...notNegative('spec.minReadySeconds', spec?.minReadySeconds),
     ...(isEmpty(selector) ? [required('spec.selector')] : []),
     ...notNegative('spec.replicas', spec?.replicas),
-    ...validateSelectedTemplate(spec?.template, { matchLabels: selector }),
+    ...validateSelectedTemplate(spec?.template, selectorOfMap(selector)),
     ...onlyAlways(spec?.template, 'ReplicationController'),
   ];
 }

@@ -69,11 +69,18 @@ function validate(binding: Binding, isNamespaced: boolean): Errors {
   ];
 }
 
+/** As the struct that upstream shows. */
+const shown = ({ apiGroup, kind, name }: Binding['roleRef']): object => ({
+  APIGroup: apiGroup,
+  Kind: kind,
+  Name: name,
+});
+
 const validateUpdate = (binding: Binding, old: Binding, isNamespaced: boolean): Errors => [
   ...validate(binding, isNamespaced),
   ...(semanticEqual(binding.roleRef, old.roleRef)
     ? []
-    : [invalid('roleRef', binding.roleRef, 'cannot change roleRef')]),
+    : [invalid('roleRef', shown(binding.roleRef), 'cannot change roleRef')]),
 ];
 
 /** Name, Role, Age, Users, Groups, ServiceAccounts. */
