@@ -37,10 +37,10 @@ export class SchedulerCache {
     return this.pods.size;
   }
 
-  get assumedCount(): number {
-    let count = 0;
-    for (const { assumed } of this.pods.values()) if (assumed) count++;
-    return count;
+  /** The Pod with that uid, if it is only assumed. */
+  assumedPod(uid: string): Pod | undefined {
+    const cached = this.pods.get(uid);
+    return cached?.assumed ? cached.pod : undefined;
   }
 
   /** Counts `pod` (with its node name set) as running there. */

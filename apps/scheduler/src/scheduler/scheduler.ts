@@ -16,6 +16,7 @@ import { isRejected, messageOf, unschedulable, type Status } from '../framework/
 import type { Diagnosis, Nominator } from '../framework/types';
 import type { QueuedPod } from '../queue/queued-pod';
 import type { SchedulingQueue } from '../queue/scheduling-queue';
+import { AssumedExpiry } from './assumed-expiry';
 import type { Attempts } from './attempts';
 import { findNode, findNodeWithExtenders, newDiagnosis, type Placement } from './find-node';
 import type { SchedulerMetrics } from './metrics';
@@ -65,8 +66,19 @@ export const noNodes: { name: string; events: readonly EventHint[] } = {
 export class Scheduler {
   private readonly startIndex = { value: 0 };
   private readonly binding = new Set<Promise<void>>();
+  private readonly expiry: AssumedExpiry;
 
-  constructor(private readonly deps: SchedulerDeps) {}
+  constructor(private readonly deps: SchedulerDeps) {
+    const { cache, clock, queue, logger } = deps;
+    this.expiry = new AssumedExpiry({
+      cache,
+      clock,
+      onExpired(pod) {
+        logger.warn({ object: `Pod/${podKey(pod)}` }, 'Pod expired: the API has not shown it on its node');
+        queue.moveAllOn({ resource: 'AssignedPod', action: 'Delete', before: pod });
+      },
+    });
+  }
 
   /** Resolves when the queue is closed and all bindings under way have ended. */
   async run(): Promise<void> {
@@ -81,6 +93,7 @@ export class Scheduler {
       }
     }
     await Promise.all(this.binding);
+    this.expiry.stop();
   }
 
   /** One at a time: the next Pod's turn comes when this one has a node, or none. */
@@ -213,6 +226,7 @@ export class Scheduler {
       this.undo(cycle, { assumed, node, status: { code: 'Error', reasons: [reason] } });
       return;
     }
+    this.expiry.bound(assumed);
     logger.info({ object: `Pod/${podKey(pod)}`, node }, 'Successfully bound pod to node');
     this.observe(cycle, 'scheduled');
     metrics.podAttempts.observe(queued.attempts);
