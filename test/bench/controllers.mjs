@@ -39,6 +39,18 @@ const scrape = (port) =>
       })
       .on('error', reject);
   });
+/** Resolves when the manager serves its metrics. */
+async function answers(port) {
+  for (;;) {
+    const isUp = await scrape(port).then(
+      () => true,
+      () => false,
+    );
+    if (isUp) return;
+    await sleep(50);
+  }
+}
+
 /** Longest delay of the manager's event loop since the last call. */
 const lagMs = async (port) =>
   Number(/^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(await scrape(port))?.[1]) * 1000;
@@ -58,6 +70,7 @@ async function onCluster({ nodes = 3, kubeletFlags = ['--max-pods=700'], readyNo
     const { kubeconfig } = cluster;
     if (readyNodes > 0) await seen(kubeconfig, '/api/v1/nodes', { count: readyNodes, when: isNodeReady });
     await sleep(2000); // what a start leaves to do afterwards is done
+    await answers(port);
     await lagMs(port);
     const pids = [...processTree(cluster.pid).slice(1), ...children.map((child) => child.pid)];
     await work({ kubeconfig, manager, lag: () => lagMs(port), cpuByComponent: () => cpuByComponent(pids) });

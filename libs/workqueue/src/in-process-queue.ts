@@ -45,8 +45,9 @@ export class InProcessQueue implements RateLimitingQueue {
     this.enqueue(key);
   }
 
-  addAfter(key: string, ms: number): void {
+  addAfter(key: string, ms: number, seen?: string): void {
     if (this.shuttingDown) return;
+    this.mustSee(key, seen);
     if (ms <= 0) return this.enqueue(key);
     const at = this.clock.monotonic() + ms;
     const pending = this.delayed.get(key);

@@ -6,7 +6,7 @@ export interface RateLimitingQueue {
   /** `seen`: see `WorkItem.minResourceVersion`; what several adds and runs ask for is merged. */
   add(key: string, seen?: string): void;
   /** Adds after `ms`; an earlier pending delay for the key wins. */
-  addAfter(key: string, ms: number): void;
+  addAfter(key: string, ms: number, seen?: string): void;
   /** Adds after the key's back-off: 5 ms doubling to 1000 s, and an overall bucket of 10/s with bursts of 100. */
   addRateLimited(key: string): void;
   /** Resets the key's back-off. */

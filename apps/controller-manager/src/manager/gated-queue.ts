@@ -36,8 +36,9 @@ export class GatedQueue implements RateLimitingQueue {
   }
 
   addAfter(key: string, ms: number): void {
-    if (this.gate.mayAdd()) this.queue.addAfter(key, ms);
-    else this.remember(key, this.gate.seen());
+    const seen = this.gate.seen();
+    if (this.gate.mayAdd()) this.queue.addAfter(key, ms, seen);
+    else this.remember(key, seen);
   }
 
   addRateLimited(key: string): void {

@@ -108,12 +108,15 @@ export class BullQueue implements RateLimitingQueue {
     );
   }
 
-  addAfter(key: string, ms: number): void {
+  addAfter(key: string, ms: number, seen?: string): void {
     if (this.shuttingDown) return;
-    if (ms <= 0) return this.add(key);
+    if (ms <= 0) return this.add(key, seen);
     this.track(
       this.adding,
-      this.untilDone(() => this.delayed.add(key, ms)),
+      this.untilDone(async () => {
+        if (seen) await this.notes.mustSee(key, seen);
+        await this.delayed.add(key, ms);
+      }),
     );
   }
 

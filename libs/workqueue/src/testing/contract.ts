@@ -149,6 +149,10 @@ export function workQueueContract({ create, skip = [] }: WorkQueueContractOption
       const second = await take();
       expect(second.minResourceVersion?.split(',')).toEqual(expect.arrayContaining(['pods=9', 'nodes=1']));
       second.done();
+      queue.addAfter('b', 20, 'pods=11');
+      const third = await take();
+      expect([third.key, third.minResourceVersion]).toEqual(['b', 'pods=11']);
+      third.done();
     },
   );
 

@@ -16,6 +16,7 @@ import {
   type ReconcileResult,
   type Reconciler,
 } from '@tinkernetes/controller';
+import type { RateLimitingQueue } from '@tinkernetes/workqueue';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
 import { childCandidates, indexByControllerUid } from '../shared/owner-index';
@@ -28,6 +29,7 @@ import { afterBackoff } from './backoff';
 import { announcementOf, endOf, isJobFinished, suspensionOf, withJobCondition } from './conditions';
 import { demandOf } from './demand';
 import { releasePod } from './finalizers';
+import { isCountedOnly } from './counted-only';
 import { createJobMetrics } from './metrics';
 import { isTracked, jobPod, trackingFinalizer } from './pods';
 import { countReleased, planTracking } from './tracking';
@@ -37,6 +39,8 @@ const orphanPrefix = 'orphan/';
 const ownManager = 'kubernetes.io/job-controller';
 /** Finalizers are removed and Pods counted in portions of this size. */
 const maxReleases = 500;
+/** Upstream's syncJobBatchPeriod. */
+const batchMs = 1000;
 
 /**
  * Runs Pods until enough of them have succeeded. Watches Jobs and Pods; writes Pods and the Job's status.
@@ -44,7 +48,7 @@ const maxReleases = 500;
  */
 export function startJobController(context: ControllerContext): RunnableController {
   const queue = context.queues.create('job');
-  const reconciler = new JobController(context, (key) => queue.add(key));
+  const reconciler = new JobController(context, queue);
   return queueController({ context, queue, reconciler, concurrency: context.flags['concurrent-job-syncs'] });
 }
 
@@ -69,8 +73,9 @@ class JobController implements Reconciler {
 
   constructor(
     private readonly context: ControllerContext,
-    enqueue: (key: string) => void,
+    queue: RateLimitingQueue,
   ) {
+    const enqueue = (key: string) => queue.add(key);
     this.expectations = new ControllerExpectations(context.clock);
     this.metrics = createJobMetrics(context.metrics);
     this.jobs = context.informers.for(Jobs);
@@ -86,7 +91,9 @@ class JobController implements Reconciler {
     watchOwned({
       children: this.pods,
       owners: this.jobs,
-      enqueue,
+      // Pods that start and become ready are only counted: several changes of that kind make one status.
+      enqueue: (key, pod, before) =>
+        before && isCountedOnly(before, pod) ? queue.addAfter(key, batchMs) : queue.add(key),
       selectorOf: (job) => selectorOf(job.spec.selector),
       expectations: this.expectations,
     });
