@@ -113,17 +113,27 @@ describe('APIs of other servers', () => {
 
   it('are unavailable, with the reason, until the way to them is complete', async () => {
     await client.for(APIServices).create(apiService());
-    await becomes({ status: 'False', reason: 'ServiceNotFound', message: 'service/sights in "default" is not present' });
+    await becomes({
+      status: 'False',
+      reason: 'ServiceNotFound',
+      message: 'service/sights in "default" is not present',
+    });
     expect(await failure(get(flares))).toMatchObject({ code: 503 });
     await client
       .for(Services)
       .create({ metadata: { name: 'sights' }, spec: { ports: [{ name: 'https', port: 8443 }] } }, namespace);
-    await becomes({ reason: 'ServicePortError', message: 'service/sights in "default" is not listening on port 443' });
+    await becomes({
+      reason: 'ServicePortError',
+      message: 'service/sights in "default" is not listening on port 443',
+    });
     const service = await client.for(Services).get('sights', namespace);
     await client
       .for(Services)
       .update({ ...service, spec: { ...service.spec, ports: [{ name: 'https', port: 443 }] } }, namespace);
-    await becomes({ reason: 'EndpointsNotFound', message: 'cannot find endpointslices for service/sights in "default"' });
+    await becomes({
+      reason: 'EndpointsNotFound',
+      message: 'cannot find endpointslices for service/sights in "default"',
+    });
     await api.stores.for(EndpointSlices).create(endpointSlice('other') as never);
     await becomes({
       reason: 'MissingEndpoints',
@@ -184,11 +194,15 @@ describe('APIs of other servers', () => {
         request.once('response', resolve);
         request.once('error', reject);
       });
-      const next = () => new Promise<string>((resolve) => response.once('data', (chunk) => resolve(String(chunk))));
+      const next = () =>
+        new Promise<string>((resolve) => response.once('data', (chunk) => resolve(String(chunk))));
       for (const flare of ['a', 'b']) {
         const line = next();
         remote.emit(flare);
-        expect(JSON.parse(await line)).toMatchObject({ type: 'ADDED', object: { metadata: { name: flare } } });
+        expect(JSON.parse(await line)).toMatchObject({
+          type: 'ADDED',
+          object: { metadata: { name: flare } },
+        });
       }
     } finally {
       request.destroy();
@@ -219,9 +233,14 @@ describe('APIs of other servers', () => {
 
   it('appear in discovery by their priority', async () => {
     const { groups } = await get<{ groups: { name: string }[] }>('/apis');
-    expect(groups.map((g) => g.name)).toEqual([...groups.map((g) => g.name).filter((n) => n !== group), group]);
+    expect(groups.map((g) => g.name)).toEqual([
+      ...groups.map((g) => g.name).filter((n) => n !== group),
+      group,
+    ]);
     expect(groups[0]?.name).toBe('apiregistration.k8s.io');
-    expect(await get(`/apis/${group}`)).toMatchObject({ versions: [{ groupVersion: `${group}/${version}` }] });
+    expect(await get(`/apis/${group}`)).toMatchObject({
+      versions: [{ groupVersion: `${group}/${version}` }],
+    });
     expect(await get(base)).toMatchObject({ resources: [{ name: 'flares' }, { name: 'flares/status' }] });
     const { items } = await get<{ items: { metadata: { name: string }; versions: object[] }[] }>('/apis', {
       accept: aggregatedType,
@@ -244,7 +263,9 @@ describe('APIs of other servers', () => {
   });
 
   it('are part of the OpenAPI documents', async () => {
-    const { paths, definitions } = await get<{ paths: object; definitions: Record<string, object> }>('/openapi/v2');
+    const { paths, definitions } = await get<{ paths: object; definitions: Record<string, object> }>(
+      '/openapi/v2',
+    );
     expect(Object.keys(paths)).toEqual(expect.arrayContaining([`${base}/`, `${base}/flares`]));
     expect(paths).not.toHaveProperty('/version/');
     expect(definitions['test.Flare']).toMatchObject({ description: 'Flare is seen from afar.' });
@@ -336,7 +357,11 @@ describe('APIs of other servers', () => {
   });
 
   describe('a proxy in front of this server', () => {
-    const whoAmI = async (authority: CertificateAuthority, commonName: string, headers: Record<string, string>) => {
+    const whoAmI = async (
+      authority: CertificateAuthority,
+      commonName: string,
+      headers: Record<string, string>,
+    ) => {
       const pair = await issueCertificate(authority, { commonName, usages: ['clientAuth'], now: Date.now() });
       const proxied = createClient({
         ...api.adminConfig,
@@ -355,7 +380,11 @@ describe('APIs of other servers', () => {
         proxied.close();
       }
     };
-    const headers = { 'X-Remote-User': 'jane', 'X-Remote-Group': 'devs', 'X-Remote-Extra-acme.test%2Fteam': 'blue' };
+    const headers = {
+      'X-Remote-User': 'jane',
+      'X-Remote-Group': 'devs',
+      'X-Remote-Extra-acme.test%2Fteam': 'blue',
+    };
 
     it('is believed in who asks', async () => {
       expect(await whoAmI(frontProxy, 'front-proxy-client', headers)).toEqual({
@@ -367,7 +396,9 @@ describe('APIs of other servers', () => {
 
     it('is not believed under another name, or without one of its certificates', async () => {
       await expect(whoAmI(frontProxy, 'somebody', headers)).rejects.toMatchObject({ code: 401 });
-      expect(await whoAmI(api.ca, 'front-proxy-client', headers)).toMatchObject({ username: 'front-proxy-client' });
+      expect(await whoAmI(api.ca, 'front-proxy-client', headers)).toMatchObject({
+        username: 'front-proxy-client',
+      });
     });
 
     it('is nobody by itself', async () => {

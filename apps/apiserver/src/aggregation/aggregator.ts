@@ -7,7 +7,7 @@ import { splitPath } from '../server/request-info';
 import { startAutomaticServices } from './automatic-services';
 import { checkAvailability } from './availability';
 import { loadProxyClient } from './front-proxy';
-import { KeyedWork } from './keyed-work';
+import { KeyedWork } from '../server/keyed-work';
 import { aggregatorMetrics } from './metrics';
 import { RemoteServer, type RemoteTools } from './remote-server';
 import { localVerdict, withVerdict, type Verdict } from './verdict';
@@ -62,8 +62,9 @@ export class Aggregator {
   async stop(): Promise<void> {
     for (const stop of this.unsubscribe) stop();
     this.recheck?.cancel();
-    await Promise.all([this.work.stop(), this.stopAutomatic()]);
+    // What is being asked ends with its connection.
     for (const { server } of this.remotes.values()) server.close();
+    await Promise.all([this.work.stop(), this.stopAutomatic()]);
   }
 
   /** Called when another server's part of discovery may have changed. */

@@ -7,7 +7,7 @@ import {
 import { deepEqual, isNotFound } from '@tinkernetes/apimachinery';
 import { createUnlessThere } from '../bootstrap/bootstrap-objects';
 import type { ServerDependencies } from '../contracts';
-import { KeyedWork } from './keyed-work';
+import { KeyedWork } from '../server/keyed-work';
 
 const automanaged = 'kube-aggregator.kubernetes.io/automanaged';
 

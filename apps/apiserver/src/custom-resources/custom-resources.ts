@@ -41,6 +41,18 @@ export function createCustomResources(
     );
 }
 
+/** The store of the version that is kept, whether that is served or not. */
+export function createStorageStore(
+  definition: CustomResourceDefinition,
+  runtime: StoreRuntime,
+  tools: ConversionTools,
+): GenericStore | undefined {
+  const storage = definition.spec.versions.find((v) => v.storage);
+  if (!storage) return undefined;
+  const versions = conversionsOf(definition, storage, tools);
+  return createStore(definition, storage, { ...versions, runtime }).store;
+}
+
 /** How a definition's objects are kept, and converted between its versions. */
 interface Conversions {
   storage: ResourceDescriptor;
@@ -151,6 +163,7 @@ function servedVersion(
     scale: scale && customScale(scale, spec.group),
     storageVersionHash: hashOf(spec.group, storageVersion, spec.names.kind),
     prepare,
+    isTerminating: definition.metadata.deletionTimestamp !== undefined,
     store,
   };
 }

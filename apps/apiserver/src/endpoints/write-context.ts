@@ -1,4 +1,5 @@
 import { apiVersionOf, type KubeObject } from '@tinkernetes/api';
+import { forbiddenError, type StatusError } from '@tinkernetes/apimachinery';
 import type { AdmissionAttributes, AdmissionOperation } from '../contracts';
 import type { WriteContext } from '../registry/generic/write-context';
 import { objectInVersion } from './presenter';
@@ -61,7 +62,18 @@ export function writeContext(
     fields: { typing: request.resource.typing(), isApply, inVersion: inVersionOf(request) },
     warn: (message) => request.warn(message),
     measure: request.steps && ((id, work) => request.steps?.measure(id, work) ?? work()),
-    mutate: (object, old) => runMutating(context.admission, attributes(operationFor(old), object, old)),
+    mutate: (object, old) => {
+      if (!old && request.resource.isTerminating) throw createRefused(request, object.metadata.name);
+      return runMutating(context.admission, attributes(operationFor(old), object, old));
+    },
     admit: (object, old) => runValidating(context.admission, attributes(operationFor(old), object, old)),
   };
 }
+
+/** Source: apiextensions-apiserver's forbidCreateAdmission. */
+const createRefused = ({ info }: ResourceRequest, name: string): StatusError =>
+  forbiddenError(
+    { group: info.apiGroup, resource: info.resource },
+    name,
+    'create not allowed while custom resource definition is terminating',
+  );

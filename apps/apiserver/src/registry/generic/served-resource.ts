@@ -47,6 +47,8 @@ export interface ServedResource {
   toStorage?(object: KubeObject): KubeObject;
   /** Where a webhook converts: has to have resolved before the entries are read in this version. */
   prepare?(entries: readonly CacheEntry[]): Promise<void>;
+  /** Its definition is being deleted: no more objects. */
+  readonly isTerminating?: boolean;
   /** As discovery shows it for custom resources; built-in ones have theirs in the facts. */
   readonly storageVersionHash?: string;
   /** undefined: nothing is stored (reviews). */
