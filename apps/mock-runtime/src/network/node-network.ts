@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { linkSignals, type Clock, type Logger, type Random } from '@tinkernetes/component-base';
+import type { Clock, Logger, Random } from '@tinkernetes/component-base';
 import {
   NetError,
   type Address,
@@ -14,10 +13,12 @@ import {
 import { pipeline, type Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import { Bridge } from './bridge';
+import { connectTimeoutMs, within } from './connect-timeout';
 import { Conntrack, type ConntrackEntry } from './conntrack';
 import { Forwarding, type FlowRequest, type Path } from './forwarding';
 import type { HostAliases } from './host-aliases';
 import { HostNetwork } from './host-network';
+import { countersOf, nodeInterface } from './interfaces';
 import { macOf } from './ipv4';
 import { hasEndpoint, NatTable } from './nat-table';
 import {
@@ -45,9 +46,6 @@ export interface NodeNetworkOptions {
   /** What outlives a restart, as a kernel's tables outlive the runtime. */
   state: NetworkState;
 }
-
-/** As long as Linux tries to connect to an address that stays silent (tcp_syn_retries = 6). */
-const connectTimeoutMs = 127_000;
 
 /** A node's network: namespaces, bridges, NAT, conntrack, routes, the overlay, and the way out. */
 export class NodeNetwork implements Uplink {
@@ -361,51 +359,4 @@ export class NodeNetwork implements Uplink {
     bridge.plug({ hostIfname, namespace, container });
     return { bridgeMac: bridge.mac, hostIfname, hostMac: container.hostMac, mac };
   }
-}
-
-function nodeInterface(address: string): NetInterface {
-  return {
-    name: 'eth0',
-    mac: macOf(address.split('/')[0] ?? address),
-    addresses: [address],
-    bridge: '',
-    hostIfname: '',
-    hostMac: '',
-    received: { bytes: 0 },
-    sent: { bytes: 0 },
-  };
-}
-
-function countersOf(namespace: NetNamespace) {
-  const [first] = namespace.interfaces.values();
-  return first && { up: first.received, down: first.sent };
-}
-
-/** Gives up on a connection attempt when the caller does. */
-async function within(attempt: Promise<Socket>, wanted: ConnectTarget, clock: Clock): Promise<Socket> {
-  const timeout = new AbortController();
-  const timer = clock.setTimeout(
-    () => timeout.abort(new NetError('ETIMEDOUT', `dial tcp ${wanted.host}:${wanted.port}`)),
-    wanted.timeoutMs ?? connectTimeoutMs,
-    { unref: true },
-  );
-  const { signal, release } = linkSignals(wanted.signal, timeout.signal);
-  try {
-    return await Promise.race([attempt, rejection(signal)]);
-  } catch (error) {
-    if (signal.aborted)
-      attempt.then(
-        (socket) => socket.destroy(),
-        () => undefined,
-      );
-    throw error;
-  } finally {
-    timer.cancel();
-    release();
-  }
-}
-
-async function rejection(signal: AbortSignal): Promise<never> {
-  await once(signal, 'abort');
-  throw signal.reason;
 }

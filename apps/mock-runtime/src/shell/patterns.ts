@@ -70,8 +70,12 @@ function bracket(inside: string): string {
   return `[${negated ? '^' : ''}${set}]`;
 }
 
-export const hasPattern = (pieces: readonly Piece[]): boolean =>
-  pieces.some(({ text, quoted }) => !quoted && /[*?[]/.test(text));
+/** A bracket alone is none: `[` is a command that scripts call often. */
+export function hasPattern(pieces: readonly Piece[]): boolean {
+  if (!pieces.some(({ text, quoted }) => !quoted && /[*?[]/.test(text))) return false;
+  const open = pieces.map(({ text, quoted }) => (quoted ? '' : text)).join('');
+  return /[*?]|\[.*\]/.test(open) || (open.includes('[') && pieces.some(({ quoted }) => quoted));
+}
 
 /** The existing paths that match, sorted; empty when none does. */
 export function glob(

@@ -87,6 +87,11 @@ describe('sh', () => {
       'a.txt b.txt *.none\n',
     ],
     ['kills background jobs', 'sleep 100 & kill $!; wait $!; echo $?', '143\nTerminated\n'],
+    [
+      'follows a file that grows with tail -f',
+      'echo one > /tmp/t; tail -f /tmp/t > /tmp/o & p=$!; until grep -q one /tmp/o; do :; done; echo two >> /tmp/t; until grep -q two /tmp/o; do :; done; kill $p; cat /tmp/o',
+      'one\ntwo\n',
+    ],
     ['runs awk, sed and jq', 'echo "a b" | awk \'{print $2}\'; echo hello | sed s/l/L/g', 'b\nheLLo\n'],
     [
       'keeps the arguments of "$@"',
