@@ -1,7 +1,7 @@
 import type { Pod } from '@tinkernetes/api';
 import { isNotFound } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
-import type { Clock, Logger, Random, StepObject, StepTracer } from '@tinkernetes/component-base';
+import type { Clock, Logger, Random, StepTracer } from '@tinkernetes/component-base';
 import type { EventRecorder } from '@tinkernetes/controller';
 import type { Lister } from '@tinkernetes/informers';
 import { podKey, uidOf } from '../cache/pod-info';
@@ -18,6 +18,7 @@ import type { QueuedPod } from '../queue/queued-pod';
 import type { SchedulingQueue } from '../queue/scheduling-queue';
 import { AssumedExpiry } from './assumed-expiry';
 import type { Attempts } from './attempts';
+import { CycleSteps, stepObject, type SearchTimes } from './cycle-steps';
 import { findNode, findNodeWithExtenders, newDiagnosis, type Placement } from './find-node';
 import type { SchedulerMetrics } from './metrics';
 import { patchUnscheduled } from './pod-status';
@@ -67,9 +68,11 @@ export class Scheduler {
   private readonly startIndex = { value: 0 };
   private readonly binding = new Set<Promise<void>>();
   private readonly expiry: AssumedExpiry;
+  private readonly steps: CycleSteps;
 
   constructor(private readonly deps: SchedulerDeps) {
     const { cache, clock, queue, logger } = deps;
+    this.steps = new CycleSteps(deps.tracer, deps.client);
     this.expiry = new AssumedExpiry({
       cache,
       clock,
@@ -111,7 +114,7 @@ export class Scheduler {
       state: new CycleState(),
       startedAt: this.deps.clock.monotonic(),
     };
-    this.recordQueueStep(cycle);
+    this.steps.waited(queued);
     const placement = await this.place(cycle);
     if ('status' in placement) {
       this.fail(cycle, placement);
@@ -158,12 +161,9 @@ export class Scheduler {
   }
 
   private async search({ pod, framework, state, queued }: Cycle, snapshot: Snapshot): Promise<Placement> {
-    const { clock, tracer, client, random, metrics, extenders } = this.deps;
-    const parent = client.traceOf(pod);
-    const object = stepObject(pod);
-    const filterStart = clock.now();
-    let scoreStart = filterStart;
-    let feasible = 0;
+    const { clock, random, metrics, extenders } = this.deps;
+    const now = clock.now();
+    const times: SearchTimes = { filterStart: now, scoreStart: now, feasible: 0 };
     const startedAt = clock.monotonic();
     const options = {
       framework,
@@ -171,38 +171,13 @@ export class Scheduler {
       random,
       percentageOfNodesToScore: this.deps.percentageOfNodesToScore(framework.profile),
       startIndex: this.startIndex,
-      onFiltered: (count: number) => {
-        feasible = count;
-        scoreStart = clock.now();
-      },
+      onFiltered: (feasible: number) => Object.assign(times, { feasible, scoreStart: clock.now() }),
     };
     const placement = extenders.concern(pod)
       ? await findNodeWithExtenders(state, pod, { ...options, extenders })
       : findNode(state, pod, options);
     metrics.algorithmDuration.observe((clock.monotonic() - startedAt) / 1000);
-    if (!parent) return placement;
-    const { statuses } = placement.diagnosis;
-    const refusals = Object.fromEntries(
-      [...statuses]
-        .slice(0, 20)
-        .map(([node, status]) => [`refused.${node}`, `${status.plugin}: ${messageOf(status)}`]),
-    );
-    const attributes = { attempt: queued.attempts, feasible, refused: statuses.size, ...refusals };
-    tracer.record('scheduler.filter', {
-      parent,
-      object,
-      startMs: filterStart,
-      endMs: scoreStart,
-      attributes,
-    });
-    if (placement.kind === 'found') {
-      const { nodes = [], totals = [] } = placement.scores ?? {};
-      const scores = Object.fromEntries(
-        nodes.slice(0, 20).map((node, i) => [`score.${node}`, totals[i] ?? 0]),
-      );
-      const scored = { node: placement.node, ...scores };
-      tracer.record('scheduler.score', { parent, object, startMs: scoreStart, attributes: scored });
-    }
+    this.steps.searched(queued, placement, times);
     return placement;
   }
 
@@ -381,16 +356,6 @@ export class Scheduler {
     metrics.cacheSize.set(this.binding.size, { type: 'assumed_pods' });
   }
 
-  private recordQueueStep({ queued, pod }: Cycle): void {
-    const { tracer, client } = this.deps;
-    tracer.record('scheduler.queue', {
-      parent: client.traceOf(pod),
-      object: stepObject(pod),
-      startMs: queued.timestamp,
-      attributes: { attempt: queued.attempts, priority: pod.spec?.priority ?? 0 },
-    });
-  }
-
   private recorder({ profile }: Framework): EventRecorder {
     const recorder = this.deps.recorders.get(profile);
     if (!recorder) throw new Error(`no event recorder for profile ${profile}`);
@@ -400,9 +365,3 @@ export class Scheduler {
 
 const pluginOf = ({ plugin }: Status): Set<string> => new Set(plugin === undefined ? [] : [plugin]);
 const withKind = (pod: Pod): Pod => ({ ...pod, apiVersion: 'v1', kind: 'Pod' });
-const stepObject = ({ metadata: { namespace, name, uid } }: Pod): StepObject => ({
-  kind: 'Pod',
-  namespace,
-  name,
-  uid,
-});
