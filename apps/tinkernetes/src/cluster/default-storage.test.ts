@@ -38,7 +38,7 @@ it('gives a claim that names no class a volume once a Pod uses it', async () => 
         const pod = await client.for(Pods).get('writer', { namespace });
         expect(pod.status?.phase).toBe('Succeeded');
       },
-      { timeoutMs: 10_000 },
+      { timeoutMs: 60_000 },
     );
     const claim = await claims.get('data', { namespace });
     expect(claim).toMatchObject({ spec: { storageClassName: 'standard' }, status: { phase: 'Bound' } });
@@ -46,4 +46,4 @@ it('gives a claim that names no class a volume once a Pod uses it', async () => 
     client.close();
     await cluster.stop();
   }
-}, 30_000);
+}, 120_000);
