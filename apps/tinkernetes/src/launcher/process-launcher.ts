@@ -12,8 +12,8 @@ import type { ComponentExit, Launcher, ReadyInfo, RunningComponent } from './typ
  */
 const nodeFlags = ['--max-semi-space-size=4', '--v8-pool-size=1', '--enable-source-maps'];
 
-/** The API server holds much that lives long: its heap is to grow by a third of that before it is collected, not by as much again. */
-const apiserverFlags = ['--heap-growing-percent=35'];
+/** The API server holds much that lives long: its heap is to grow by little more than half of that before it is collected. */
+const apiserverFlags = ['--heap-growing-percent=60'];
 
 /** glibc's allocator would keep free memory apart for each of a dozen threads. */
 const childEnv = { MALLOC_ARENA_MAX: '2' };
