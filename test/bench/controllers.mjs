@@ -2,10 +2,18 @@
 // controllers are on the full real path (API server on durable sqlite, scheduler, kubelets, CRI, CNI; no probes), each
 // shape on a fresh cluster. `--profile` writes CPU profiles of the controller manager, kubelets and runtimes.
 import http from 'node:http';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { build } from '../../tools/build.mjs';
-import { readFileSync } from 'node:fs';
-import { cpuSeconds, ended, freePort, processTree, request, sleep, startCluster } from './cluster.mjs';
+import {
+  cpuByComponent,
+  cpuSeconds,
+  ended,
+  freePort,
+  processTree,
+  request,
+  sleep,
+  startCluster,
+} from './cluster.mjs';
 import { component, startNode } from './components.mjs';
 
 const onlyAt = process.argv.indexOf('--only');
@@ -78,18 +86,6 @@ async function onCluster({ nodes = 3, kubeletFlags = ['--max-pods=700'], readyNo
     for (const child of children.reverse()) await ended(child);
     await cluster.stop();
   }
-}
-
-/** A machine that does other work, too, makes every time longer, but hardly the CPU. */
-function cpuByComponent(pids) {
-  const used = new Map();
-  for (const pid of pids) {
-    const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-    const script = args.findIndex((arg) => arg.endsWith('.cjs'));
-    const app = args[script].endsWith('run.cjs') ? args[script + 1] : basename(args[script], '.cjs');
-    used.set(app, (used.get(app) ?? 0) + cpuSeconds([pid]));
-  }
-  return used;
 }
 
 const isNodeReady = ({ object }) =>
