@@ -14,6 +14,7 @@ import { DevicePools } from '../dynamic-resources/devices';
 import { isReservedFor, mayUse, resourceClaimsOf } from '../dynamic-resources/pod-resource-claims';
 import type { ClusterEvent } from '../framework/cluster-event';
 import type { StateData } from '../framework/cycle-state';
+import { onePerScheduler } from '../framework/shared';
 import { failed, skip, unresolvable, unschedulable, type Status } from '../framework/status';
 import type { Handle, PluginFactory } from '../framework/types';
 
@@ -44,6 +45,10 @@ class ClaimsState implements StateData {
   }
 }
 
+const claimBook = onePerScheduler(
+  ({ informers, client }) => new ClaimBook(informers.for(ResourceClaims), client),
+);
+
 const noClaims = new ClaimsState([], new DevicePools([]), new Set());
 
 /**
@@ -56,7 +61,7 @@ export const dynamicResources: PluginFactory = {
     const claims = handle.informers.for(ResourceClaims);
     const slices = handle.informers.for(ResourceSlices).lister;
     const classes = handle.informers.for(DeviceClasses).lister;
-    const book = new ClaimBook(claims, handle.client);
+    const book = claimBook(handle);
     const claimsOf = (pod: Pod) => resourceClaimsOf(pod, claims.lister);
     const mayHelp = (pod: Pod, event: ClusterEvent) => claimMayHelp(claimsOf(pod), event);
 

@@ -9,6 +9,7 @@ import {
 } from '@tinkernetes/api';
 import type { Lister, SharedInformerFactory } from '@tinkernetes/informers';
 import type { NodeInfo } from '../cache/node-info';
+import { onePerScheduler } from '../framework/shared';
 import { skip, unschedulable } from '../framework/status';
 import type { PluginFactory } from '../framework/types';
 import { claimsOf, classOf } from './pod-claims';
@@ -19,9 +20,9 @@ const attachedIndex = 'attachedNode';
 /** A CSI driver can attach only so many volumes to a node; each counts once, however many Pods use it. */
 export const nodeVolumeLimits: PluginFactory = {
   name,
-  create(_args, { informers }) {
-    const volumes = new CsiVolumes(informers);
-    const csiNodes = informers.for(CSINodes).lister;
+  create(_args, handle) {
+    const volumes = csiVolumes(handle);
+    const csiNodes = handle.informers.for(CSINodes).lister;
     return {
       name,
       events: [
@@ -98,3 +99,5 @@ class CsiVolumes {
     if (csi) found.set(`${csi.driver}^${csi.volumeHandle}`, csi.driver);
   }
 }
+
+const csiVolumes = onePerScheduler(({ informers }) => new CsiVolumes(informers));

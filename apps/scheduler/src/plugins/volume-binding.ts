@@ -9,6 +9,7 @@ import {
 } from '@tinkernetes/api';
 import { keyOf } from '@tinkernetes/apimachinery';
 import type { StateData } from '../framework/cycle-state';
+import { onePerScheduler } from '../framework/shared';
 import { failed, skip, unresolvable, type Status } from '../framework/status';
 import type { Handle, PluginFactory } from '../framework/types';
 import { capacityOf, claimsOf, classOf, fitsNode, isBound, mayProvisionOn, satisfies } from './pod-claims';
@@ -114,18 +115,21 @@ function usesClaim(
   );
 }
 
+const assumedVolumes = onePerScheduler(() => new Map<string, string>());
+
 class VolumeBinder {
   private readonly claims;
   private readonly volumes;
   private readonly classes;
   private readonly capacity;
   /** Volume name → key of the claim that a Pod being bound will take it for. */
-  private readonly assumed = new Map<string, string>();
+  private readonly assumed;
 
   constructor(
     private readonly handle: Handle,
     private readonly timeoutMs: number,
   ) {
+    this.assumed = assumedVolumes(handle);
     this.claims = handle.informers.for(PersistentVolumeClaims);
     this.volumes = handle.informers.for(PersistentVolumes).lister;
     this.classes = handle.informers.for(StorageClasses).lister;
