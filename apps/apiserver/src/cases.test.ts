@@ -23,9 +23,15 @@ interface Body {
     continue?: string;
     remainingItemCount?: number;
     annotations?: Record<string, string>;
+    managedFields?: {
+      manager: string;
+      operation: string;
+      fieldsV1: { 'f:data'?: object };
+    }[];
   };
   items?: { metadata: { name: string } }[];
   spec?: Record<string, unknown>;
+  data?: Record<string, string>;
   status?: unknown;
 }
 
@@ -89,6 +95,114 @@ describe('public cases', () => {
   }
 
   const configMap = (metadata: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+
+  it('C01: Service ports merge by port alone, and are applied by port and protocol', async () => {
+    const path = '/api/v1/namespaces/default/services';
+    const strategic = 'application/strategic-merge-patch+json';
+    const service = (name: string, ports: object[]) => ({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name },
+      spec: { ports },
+    });
+    const tcp = { name: 't', port: 53, protocol: 'TCP' };
+    const udp = { name: 'u', port: 53, protocol: 'UDP' };
+    const portsOf = ({ body }: Answer) =>
+      (body.spec?.ports as { name: string; protocol: string }[]).map(({ name, protocol }) => [
+        name,
+        protocol,
+      ]);
+    await send('POST', path, service('dnsish', [tcp]));
+    const order = [{ port: 53 }, { port: 53 }];
+    const merged = { spec: { '$setElementOrder/ports': order, ports: [tcp, udp] } };
+    const patched = await send('PATCH', `${path}/dnsish`, merged, strategic);
+    expect(patched.code === 200 ? portsOf(patched).length : patched.code).toBe(1);
+
+    const twins = [
+      { name: 't', port: 443, protocol: 'TCP', targetPort: 8443 },
+      { name: 'q', port: 443, protocol: 'UDP', targetPort: 8443 },
+    ];
+    const twin = await send('POST', path, service('twin', twins));
+    expect(portsOf(twin)).toEqual([
+      ['t', 'TCP'],
+      ['q', 'UDP'],
+    ]);
+    const both = { spec: { ports: twins.map((port) => ({ ...port, targetPort: 9443 })) } };
+    const refused = await send('PATCH', `${path}/twin`, both, strategic);
+    expect([refused.code, refused.body.message]).toEqual([
+      422,
+      expect.stringMatching(/spec\.ports\[1\].*Duplicate value/),
+    ]);
+    expect((await send('GET', `${path}/twin`)).body.metadata).toEqual(twin.body.metadata);
+
+    await send('POST', path, service('applied', [tcp]));
+    const applied = await send(
+      'PATCH',
+      `${path}/applied?fieldManager=kubectl&force=true`,
+      service('applied', [tcp, udp]),
+      'application/apply-patch+yaml',
+    );
+    expect(portsOf(applied)).toEqual([
+      ['t', 'TCP'],
+      ['u', 'UDP'],
+    ]);
+  });
+
+  it('C03: who applies owns, shares and gives up fields under name and operation', async () => {
+    const path = '/api/v1/namespaces/default/configmaps/cfg';
+    const apply = (manager: string, data: object, more = '') =>
+      send(
+        'PATCH',
+        `${path}?fieldManager=${manager}${more}`,
+        { ...configMap({ name: 'cfg' }), data },
+        'application/apply-patch+yaml',
+      );
+    const merge = 'application/merge-patch+json';
+    const owners = ({ body }: Answer) =>
+      body.metadata.managedFields?.map(({ manager, operation, fieldsV1 }) => [
+        `${manager} ${operation}`,
+        Object.keys(fieldsV1['f:data'] ?? {})
+          .filter((key) => key !== '.')
+          .join(),
+      ]);
+    const both = { one: '1', two: '2' };
+    const first = await apply('alpha', both);
+    expect((await apply('alpha', both)).body.metadata).toEqual(first.body.metadata);
+    const updated = await send('PATCH', `${path}?fieldManager=alpha`, { data: { two: 'X' } }, merge);
+    expect(owners(updated)).toEqual([
+      ['alpha Apply', 'f:one'],
+      ['alpha Update', 'f:two'],
+    ]);
+    expect(await apply('alpha', both)).toMatchObject({
+      code: 409,
+      body: {
+        message: 'Apply failed with 1 conflict: conflict with "alpha" using v1: .data.two',
+        details: {
+          causes: [
+            { reason: 'FieldManagerConflict', field: '.data.two', message: 'conflict with "alpha" using v1' },
+          ],
+        },
+      },
+    });
+    expect(owners(await apply('alpha', both, '&force=true'))).toEqual([['alpha Apply', 'f:one,f:two']]);
+    expect((await apply('beta', { one: '1' })).code).toBe(200);
+    expect((await apply('alpha', { two: '2' })).body.data).toEqual(both);
+    expect((await apply('beta', {})).body.data).toEqual({ two: '2' });
+
+    const bare = await send('PATCH', path, configMap({ name: 'cfg' }), 'application/apply-patch+yaml');
+    const managed = await send(
+      'PATCH',
+      `${path}?fieldManager=alpha`,
+      configMap({ name: 'cfg', managedFields: [{ manager: 'x' }] }),
+      'application/apply-patch+yaml',
+    );
+    const forced = await send('PATCH', `${path}?force=true`, { data: {} }, merge);
+    expect([bare, managed, forced].map(({ code, body }) => [code, body.message])).toEqual([
+      [422, expect.stringContaining('fieldManager: Required value: is required for apply patch')],
+      [400, expect.stringContaining('metadata.managedFields must be nil')],
+      [422, expect.stringContaining('force: Forbidden: may not be specified for non-apply patch')],
+    ]);
+  });
 
   describe('C05: a streaming list', () => {
     const streaming = '?watch=1&sendInitialEvents=true&allowWatchBookmarks=true';
