@@ -1,3 +1,4 @@
+import type { Threshold } from '../eviction/thresholds';
 import type { Options } from '../options';
 import { durationText } from '../runtime/back-off';
 
@@ -21,6 +22,16 @@ export function serveConfigz(options: Options): object {
       clusterDNS: options.clusterDNS,
       clusterDomain: options.clusterDomain,
       containerRuntimeEndpoint: options.runtimeEndpoint,
+      eventBurst: options.eventRate?.burst,
+      eventRecordQPS: options.eventRate?.qps ?? 0,
+      evictionHard: thresholdsOf(options, (t) => t.gracePeriodMs === 0),
+      evictionMaxPodGracePeriod: options.evictionMaxPodGraceSeconds,
+      evictionPressureTransitionPeriod: durationText(options.pressureTransitionMs),
+      evictionSoft: thresholdsOf(options, (t) => t.gracePeriodMs > 0),
+      shutdownGracePeriodByPodPriority: options.shutdownPeriods.map(({ priority, seconds }) => ({
+        priority,
+        shutdownGracePeriodSeconds: seconds,
+      })),
       crashLoopBackOff: { maxContainerRestartPeriod: durationText(options.maxCrashBackOffMs) },
       maxPods: options.maxPods,
       nodeLeaseDurationSeconds: options.leaseDurationSeconds,
@@ -36,4 +47,10 @@ export function serveConfigz(options: Options): object {
       syncFrequency: durationText(options.syncFrequencyMs),
     },
   };
+}
+
+function thresholdsOf(options: Options, wanted: (threshold: Threshold) => boolean): Record<string, string> {
+  const text = ({ value }: Threshold) =>
+    'quantity' in value ? value.quantity.toString() : `${value.share * 100}%`;
+  return Object.fromEntries(options.evictionThresholds.filter(wanted).map((t) => [t.signal, text(t)]));
 }

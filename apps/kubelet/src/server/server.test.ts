@@ -72,6 +72,8 @@ describe("the kubelet's server", () => {
       apiVersion: 'kubelet.config.k8s.io/v1beta1',
       maxPods: 110,
       syncFrequency: '20s',
+      eventRecordQPS: 50,
+      evictionHard: { 'memory.available': '0%' },
     });
   });
 
