@@ -22,7 +22,7 @@ const namespace = 'default';
 const clock = new ScaledClock();
 const timeoutMs = 30_000;
 let manager: TestManager;
-let stopHeartbeats: Array<() => void> = [];
+const stopHeartbeats: Array<() => void> = [];
 
 beforeAll(async () => {
   manager = await startTestManager({
