@@ -82,15 +82,13 @@ it('a selector that matches nothing gives an empty slice, and a budget that says
       { metadata: { name: 'nobody' }, spec: { selector: { app: 'nobody' }, ports: [{ port: 80 }] } },
       { namespace },
     );
-  await client
-    .for(PodDisruptionBudgets)
-    .create(
-      {
-        metadata: { name: 'nobody' },
-        spec: { minAvailable: 1, selector: { matchLabels: { app: 'nobody' } } },
-      },
-      { namespace },
-    );
+  await client.for(PodDisruptionBudgets).create(
+    {
+      metadata: { name: 'nobody' },
+      spec: { minAvailable: 1, selector: { matchLabels: { app: 'nobody' } } },
+    },
+    { namespace },
+  );
   await until(async () => {
     const { items } = await client
       .for(EndpointSlices)
@@ -104,15 +102,13 @@ it('a selector that matches nothing gives an empty slice, and a budget that says
 
 it('an object whose owner is gone is deleted, one of another whose owner is there is not', async () => {
   const { client } = manager;
-  const owner = await client
-    .for(ReplicaSets)
-    .create(
-      {
-        metadata: { name: 'there' },
-        spec: { replicas: 0, selector: { matchLabels: { app: 'x' } }, template: template('x') },
-      },
-      { namespace },
-    );
+  const owner = await client.for(ReplicaSets).create(
+    {
+      metadata: { name: 'there' },
+      spec: { replicas: 0, selector: { matchLabels: { app: 'x' } }, template: template('x') },
+    },
+    { namespace },
+  );
   const owned = (name: string, ownerName: string, uid: string) =>
     client.for(Pods).create(
       {
