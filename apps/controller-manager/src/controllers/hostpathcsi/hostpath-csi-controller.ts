@@ -29,7 +29,11 @@ export function startHostPathCsiController(context: ControllerContext): Runnable
   });
   return {
     run: async () => {
-      await Promise.all(running.map((part) => part.run()));
+      try {
+        await Promise.all(running.map((part) => part.run()));
+      } finally {
+        await plugin.close();
+      }
     },
   };
 }

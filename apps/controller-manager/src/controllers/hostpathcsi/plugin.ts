@@ -9,20 +9,30 @@ export const driverName = 'hostpath.csi.tinkernetes.dev';
 
 export type DriverCalls = Omit<CsiClient<'controller'>, 'close'>;
 
+interface RunningDriver {
+  calls: DriverCalls;
+  close(): Promise<void>;
+}
+
 /** The controller half of the hostpath driver, in this process, spoken to as any driver: over gRPC on a socket. */
 export class DriverPlugin {
-  private started: Promise<DriverCalls> | undefined;
+  private started: Promise<RunningDriver> | undefined;
 
-  constructor(private readonly context: Pick<ControllerContext, 'flags' | 'signal'>) {}
+  constructor(private readonly context: Pick<ControllerContext, 'flags'>) {}
 
   /** Started by the first call. */
-  calls(): Promise<DriverCalls> {
+  async calls(): Promise<DriverCalls> {
     this.started ??= this.start();
-    return this.started;
+    return (await this.started).calls;
   }
 
-  private async start(): Promise<DriverCalls> {
-    const { flags, signal } = this.context;
+  /** Nothing is left of it when this resolves. */
+  async close(): Promise<void> {
+    await (await this.started)?.close();
+  }
+
+  private async start(): Promise<RunningDriver> {
+    const { flags } = this.context;
     const { createCsiClient, serveHostPathController } = await import('@tinkernetes/csi');
     const directory = await mkdtemp(join(tmpdir(), 'tinkernetes-csi-'));
     const endpoint = `unix://${join(directory, 'csi.sock')}`;
@@ -32,13 +42,13 @@ export class DriverPlugin {
       perNode: flags['hostpath-csi-per-node'],
     });
     const client = createCsiClient('controller', endpoint);
-    const close = () => {
-      client.close();
-      server.close();
-      rm(directory, { recursive: true, force: true }).catch(() => undefined);
+    return {
+      calls: client,
+      async close() {
+        client.close();
+        server.close();
+        await rm(directory, { recursive: true, force: true });
+      },
     };
-    if (signal.aborted) close();
-    else signal.addEventListener('abort', close, { once: true });
-    return client;
   }
 }
