@@ -27,3 +27,4 @@ export * from './validation/object-meta';
 export { applyConfiguration, trackUpdate } from './managed-fields/field-manager';
 export type { FieldManagement } from './managed-fields/field-manager';
 export { FieldSet } from './managed-fields/field-set';
+export { merge as mergeTyped } from './managed-fields/merge';

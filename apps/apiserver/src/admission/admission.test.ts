@@ -208,6 +208,52 @@ describe('admission', () => {
     await client.for(MutatingAdmissionPolicyBindings).delete('team');
   });
 
+  it('merges apply configurations as server-side apply does: lists by their keys', async () => {
+    const namespace = await newNamespace('merged');
+    await client.for(MutatingAdmissionPolicies).create({
+      metadata: { name: 'merged' },
+      spec: {
+        reinvocationPolicy: 'Never',
+        matchConstraints: { resourceRules: [rule(['CREATE'], ['pods'])] },
+        mutations: [
+          {
+            patchType: 'ApplyConfiguration',
+            applyConfiguration: {
+              expression:
+                "Object{spec: Object.spec{containers: [Object.spec.containers{name: 'b', env: [Object.spec.containers.env{name: 'X', value: '2'}]}]}}",
+            },
+          },
+        ],
+      },
+    });
+    await client.for(MutatingAdmissionPolicyBindings).create({
+      metadata: { name: 'merged' },
+      spec: {
+        policyName: 'merged',
+        matchResources: { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'merged' } } },
+      },
+    });
+    const env = [
+      { name: 'W', value: '1' },
+      { name: 'X', value: '1' },
+    ];
+    const pod = await client.for(Pods).create({
+      metadata: { name: 'p', namespace },
+      spec: {
+        automountServiceAccountToken: false,
+        containers: [
+          { name: 'a', image: 'i' },
+          { name: 'b', image: 'i', env },
+        ],
+      },
+    });
+    expect(pod.spec.containers).toMatchObject([
+      { name: 'a', image: 'i' },
+      { name: 'b', image: 'i', env: [env[0], { name: 'X', value: '2' }] },
+    ]);
+    await client.for(MutatingAdmissionPolicyBindings).delete('merged');
+  });
+
   describe('webhooks', () => {
     let webhook: Server;
     let url: string;

@@ -16,7 +16,8 @@ export function customTyping(descriptor: ResourceDescriptor, schema: Schema): ()
     });
 }
 
-const withTypeFields = (schema: Schema): OpenAPISchema => ({
+/** The schema with what every object has. */
+export const withTypeFields = (schema: Schema): OpenAPISchema => ({
   ...(schema as OpenAPISchema),
   properties: {
     ...(schema.properties as OpenAPISchema['properties']),

@@ -1,18 +1,21 @@
-import { loadSchemas, MutatingAdmissionPolicies, MutatingAdmissionPolicyBindings } from '@tinkernetes/api';
+import {
+  CustomResourceDefinitions,
+  loadSchemas,
+  MutatingAdmissionPolicies,
+  MutatingAdmissionPolicyBindings,
+} from '@tinkernetes/api';
 import type {
   KubeObject,
   MutatingAdmissionPolicy,
   MutatingAdmissionPolicyBinding,
   Mutation,
+  OpenAPISchema,
 } from '@tinkernetes/api';
-import {
-  applyJsonPatch,
-  applyMergePatch,
-  applyStrategicMergePatch,
-  StatusError,
-} from '@tinkernetes/apimachinery';
+import { applyJsonPatch, mergeTyped, StatusError } from '@tinkernetes/apimachinery';
 import { fromCelValue } from '@tinkernetes/cel';
 import { schemaNameOf } from '../../codec/object-codec';
+import { withTypeFields } from '../../custom-resources/custom-typing';
+import type { Schema } from '../../custom-resources/structural-schema';
 import type { AdmissionAttributes, AdmissionPlugin, Authorizer, StoreRegistry } from '../../contracts';
 import { notAdmittedYet } from '../answers';
 import { PolicyEvaluation } from './evaluation';
@@ -66,7 +69,7 @@ export function mutatingAdmissionPolicy(stores: StoreRegistry, authorizer: Autho
             { variables: spec.variables, params },
           );
           if (!(await evaluation.meets(spec.matchConditions ?? []))) break;
-          object = await apply(evaluation, mutation, { ...a, object });
+          object = await apply(evaluation, mutation, { a: { ...a, object }, stores });
         }
       }
       return object;
@@ -85,7 +88,7 @@ export function mutatingAdmissionPolicy(stores: StoreRegistry, authorizer: Autho
 async function apply(
   evaluation: PolicyEvaluation,
   mutation: Mutation,
-  a: AdmissionAttributes,
+  { a, stores }: { a: AdmissionAttributes; stores: StoreRegistry },
 ): Promise<KubeObject | undefined> {
   if (mutation.patchType === 'JSONPatch') {
     const patch = fromCelValue(
@@ -95,11 +98,16 @@ async function apply(
   }
   const expression = withoutTypes(mutation.applyConfiguration?.expression ?? 'Object{}');
   const configuration = fromCelValue(await evaluation.evaluate(expression));
-  const schemaName = schemaNameOf(a.group, a.version, a.kind);
   // Lists are merged by their keys, as server-side apply merges them.
-  return (
-    schemaName
-      ? applyStrategicMergePatch(a.object, configuration, schemaName, loadSchemas())
-      : applyMergePatch(a.object, configuration)
-  ) as KubeObject;
+  const type = { schema: schemaOf(a, stores), schemas: loadSchemas() };
+  return mergeTyped(a.object, configuration, type) as KubeObject;
+}
+
+function schemaOf(a: AdmissionAttributes, stores: StoreRegistry): OpenAPISchema | undefined {
+  const builtIn = schemaNameOf(a.group, a.version, a.kind);
+  if (builtIn !== undefined) return loadSchemas()[builtIn];
+  const definition = stores.for(CustomResourceDefinitions).peek(`${a.resource}.${a.group}`);
+  const version = definition?.spec.versions.find(({ name }) => name === a.version);
+  const schema = version?.schema?.openAPIV3Schema;
+  return schema && withTypeFields(schema as Schema);
 }
