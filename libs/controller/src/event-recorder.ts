@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Events, type Event, type KubeObject } from '@tinkernetes/api';
 import { isAlreadyExists, isNotFound, StatusError } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
@@ -31,13 +32,18 @@ const retryMs = 10_000;
 /** More events than this waiting means the server is away; the newest are dropped, as upstream's full channel does. */
 const maxWaiting = 1000;
 
+/** Where in a millisecond a component's events begin. */
+const offsetOf = (component: string): bigint =>
+  BigInt(createHash('sha256').update(component).digest().readUInt32BE(0) % 900_000);
+
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { component, host = '', clock, logger } = options;
   const sender = new EventSender(options);
   let lastNanos = 0n;
-  /** Names are made of the time in nanoseconds; two events of one millisecond must differ. */
+  const offset = offsetOf(`${component}/${host}`);
+  /** Names are made of the time in nanoseconds; two events of one millisecond must differ, also of two components. */
   const uniqueNanos = (): bigint => {
-    const now = BigInt(Math.trunc(clock.now())) * 1_000_000n;
+    const now = BigInt(Math.trunc(clock.now())) * 1_000_000n + offset;
     lastNanos = now > lastNanos ? now : lastNanos + 1n;
     return lastNanos;
   };
