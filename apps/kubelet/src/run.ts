@@ -29,6 +29,7 @@ interface Common {
 }
 
 export const run: Run<Options> = async (options, outer) => {
+  if (options.nodes > 0) setFlagsFromString(`--heap-growing-percent=${lightHeapGrowth}`);
   const { clock, logger, tracer } = outer;
   // A node that can't go on takes the others of this process with it: whoever supervises it starts all of them again.
   const failed = new AbortController();
