@@ -11,7 +11,7 @@ import {
   Watch,
 } from '@kubernetes/client-node';
 import { eventually } from '@tinkernetes/component-base/testing';
-import { CommandLineClient } from '../harness/clients';
+import { CommandLineClient, transcript } from '../harness/clients';
 import { ClusterProcess } from '../harness/cluster-process';
 
 const clients = join(__dirname, '../clients');
@@ -150,10 +150,19 @@ async function useKubectl(version: '28' | '32' | '35'): Promise<void> {
   const name = `blue-${version}`;
   const apply = (object: object) =>
     kubectl.run(['apply', '--server-side', '-f', '-'], { input: JSON.stringify(object) });
-  await kubectl.run(['create', 'configmap', name, '--from-literal=x=1']);
+  const watching = kubectl.spawn(['get', 'configmap', '--watch', '--output-watch-events']);
+  const watched = transcript(watching);
+  const applied = (data: object) => ({
+    input: JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data }),
+  });
+  await kubectl.run(['create', 'configmap', name, '--from-literal=x=0', '--save-config']);
+  await kubectl.run(['apply', '-f', '-'], applied({ x: '1' }));
   await kubectl.run(['patch', 'configmap', name, '--type=merge', '-p', '{"data":{"y":"2"}}']);
   expect(await kubectl.run(['get', 'configmap', name, '-o', 'jsonpath={.data.x}{.data.y}'])).toBe('12');
+  expect(await kubectl.run(['get', 'configmaps'])).toMatch(new RegExp(`^${name} +2 `, 'm'));
   await kubectl.run(['delete', 'configmap', name]);
+  await watched.until(new RegExp(`ADDED +${name}[^]*MODIFIED +${name}[^]*DELETED +${name}`));
+  watching.kill();
 
   await apply(definition(group));
   await kubectl.run(['wait', '--for=condition=Established', `crd/kettles.${group}`, '--timeout=20s']);
@@ -168,7 +177,13 @@ async function useKubectl(version: '28' | '32' | '35'): Promise<void> {
     'jsonpath={.spec.size}{.spec.mode}',
   ]);
   expect(shown).toBe('1fast');
-  await kubectl.run(['delete', `kettles.${group}`, name]);
+  await kubectl.run(['apply', '-f', '-'], {
+    input: JSON.stringify({ ...kettle, metadata: { name: `${name}-2` }, spec: { size: 3 } }),
+  });
+  expect(await kubectl.run(['get', `kettles.${group}`, '-o', 'name'])).toBe(
+    `kettle.${group}/${name}\nkettle.${group}/${name}-2\n`,
+  );
+  await kubectl.run(['delete', `kettles.${group}`, '--all']);
   await kubectl.run(['delete', 'crd', `kettles.${group}`]);
 }
 

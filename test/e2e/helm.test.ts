@@ -11,16 +11,19 @@ beforeAll(async () => {
 afterAll(() => cluster?.stopAndRemove());
 
 it.each(['32', '35'] as const)(
-  'helm of kubectl layer 1.%s installs, upgrades, rolls back and uninstalls a chart',
+  // 1.32's is helm 3, 1.35's is helm 4.
+  'helm of kubectl layer 1.%s installs, upgrades, rolls back and uninstalls a chart with a custom resource',
   async (version) => {
     const helm = new CommandLineClient('helm', version, cluster.kubeconfig);
     const kubectl = new CommandLineClient('kubectl', '35', cluster.kubeconfig);
     const release = `shop-${version}`;
+    const lamp = () => kubectl.run(['get', 'lamp', release, '-o', 'jsonpath={.spec.text} {.spec.color}']);
     const page = () => kubectl.run(['exec', `deploy/${release}`, '--', 'curl', '-s', `http://${release}`]);
 
     await helm.run(['install', release, chart, '--wait', '--timeout=60s']);
     expect((await page()).trim()).toBe('hello');
     expect(await kubectl.run(['exec', `deploy/${release}`, '--', 'printenv', 'PASSWORD'])).toBe('secret\n');
+    expect(await lamp()).toBe('hello white');
 
     await helm.run([
       'upgrade',
@@ -31,12 +34,16 @@ it.each(['32', '35'] as const)(
       '--timeout=60s',
     ]);
     expect((await page()).trim()).toBe('goodbye');
+    expect(await lamp()).toBe('goodbye white');
 
     await helm.run(['rollback', release, '1', '--wait', '--timeout=60s']);
     expect((await page()).trim()).toBe('hello');
+    expect(await lamp()).toBe('hello white');
     expect(await helm.run(['history', release])).toMatch(/Rollback to 1/);
 
     await helm.run(['uninstall', release, '--wait', '--timeout=60s']);
-    expect(await kubectl.run(['get', 'deploy,svc,cm,secret', '-l', `app=${release}`, '-o', 'name'])).toBe('');
+    expect(
+      await kubectl.run(['get', 'deploy,svc,cm,secret,lamp', '-l', `app=${release}`, '-o', 'name']),
+    ).toBe('');
   },
 );
