@@ -111,6 +111,8 @@ export async function build({ apps = appNames(), force = false, onStart } = {}) 
   onStart?.(stale);
   const esbuild = await import('esbuild');
   await Promise.all(stale.map((app) => bundle(esbuild, app)));
+  // Its service would stay, with all it has read, for as long as the cluster that is started next.
+  await esbuild.stop();
   return stale;
 }
 
