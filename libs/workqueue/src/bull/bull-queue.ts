@@ -6,7 +6,7 @@ import { RateLimiter, type RateLimiterOptions } from '../rate-limiter';
 import type { RateLimitingQueue, WorkItem } from '../types';
 import { DelayedKeys } from './delayed-keys';
 import { HeldKey, lockMs } from './held-key';
-import { KeyNotes } from './key-notes';
+import { KeyNotes, type NotesOfKey } from './key-notes';
 
 export interface BullQueueOptions {
   name: string;
@@ -201,23 +201,35 @@ export class BullQueue implements RateLimitingQueue {
     this.isFetching = false;
   }
 
+  /** Hands a key over, with what all processes know of it. Where that can't be read, its lock runs out and it comes again. */
   private async deliver(job: Job): Promise<void> {
-    const { clock, logger, metrics } = this.options;
-    const getter = this.getters.shift();
-    if (!getter) {
-      // Shut down while the key was on its way: back with it.
-      await job.moveToWait(this.token);
-      return;
-    }
+    const { clock, logger } = this.options;
     const held = new HeldKey({ job, token: this.token, clock, logger });
     this.running.add(held);
+    try {
+      const notes = await this.notes.read(job.name);
+      const getter = this.getters.shift();
+      if (getter) {
+        getter(this.startRun(job, held, notes));
+        return;
+      }
+      // Shut down while the key was on its way: back with it.
+      await job.moveToWait(this.token);
+    } catch (error) {
+      this.letGo(held);
+      throw error;
+    }
+    this.letGo(held);
+  }
+
+  private startRun(job: Job, held: HeldKey, { seen, failures }: NotesOfKey): WorkItem {
+    const { clock, metrics } = this.options;
     const finished = metrics.started(Math.max(0, clock.now() - job.timestamp));
-    const { seen, failures } = await this.notes.read(job.name);
     if (failures > 0) this.failures.set(job.name, failures);
     else this.failures.delete(job.name);
     this.count();
     let done = false;
-    getter({
+    return {
       key: job.name,
       signal: held.signal,
       isHeld: () => held.isHeld(),
@@ -229,7 +241,7 @@ export class BullQueue implements RateLimitingQueue {
         finished();
         this.track(this.finishing, this.finish({ job, held, seen, wrote: result?.wroteResourceVersion }));
       },
-    });
+    };
   }
 
   private async finish({ job, held, seen, wrote }: EndedRun): Promise<void> {
@@ -244,11 +256,15 @@ export class BullQueue implements RateLimitingQueue {
       // The lock runs out, and the key runs again somewhere: once too often does no harm.
       this.report(error, 'end of a run not written');
     } finally {
-      held.release();
-      this.running.delete(held);
-      if (this.running.size === 0) for (const resolve of this.idle.splice(0)) resolve();
+      this.letGo(held);
       this.count();
     }
+  }
+
+  private letGo(held: HeldKey): void {
+    held.release();
+    this.running.delete(held);
+    if (this.running.size === 0) for (const resolve of this.idle.splice(0)) resolve();
   }
 
   private count(): void {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { realClock, realRandom } from '@tinkernetes/component-base';
+import { realClock, realRandom, type Logger } from '@tinkernetes/component-base';
 import { eventually, silentLogger, VirtualClock } from '@tinkernetes/component-base/testing';
 import { redisMissing, startRedis, workQueueContract, type TestRedis } from '../testing';
 import type { Job } from 'bullmq';
@@ -154,6 +154,36 @@ describeWithRedis(`BullMQ work queue${missing ? ` (${missing})` : ''}`, () => {
     taken?.done();
     await factory.close();
     await rm(dirname(script), { recursive: true });
+  }, 20_000);
+
+  it('takes keys again after Redis could not say what is known of one', async () => {
+    const { Redis } = await import('ioredis');
+    const client = new Redis(redis.url);
+    const warn = jest.fn();
+    const logger: Logger = { ...silentLogger, warn, child: () => logger };
+    const factory = await createBullWorkQueues({
+      url: redis.url,
+      logger,
+      random: realRandom,
+      prefix: 'unread',
+    });
+    try {
+      // No hash: reading from it fails.
+      await client.set('unread:q:seen', 'damaged');
+      const queue = factory.create('q');
+      queue.add('a');
+      const taking = queue.get();
+      await eventually(() =>
+        expect(warn).toHaveBeenCalledWith(expect.anything(), 'no key taken, trying again'),
+      );
+      await client.del('unread:q:seen');
+      const item = await taking;
+      expect([item?.key, item?.isHeld()]).toEqual(['a', true]);
+      item?.done();
+    } finally {
+      await factory.close();
+      await client.quit();
+    }
   }, 20_000);
 
   it('holds a key no longer than its lock lasts, whatever its timers have had time for', () => {
