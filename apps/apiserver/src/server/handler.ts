@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { linkSignals } from '@tinkernetes/component-base';
+import { clearProxyHeaders } from '../authentication/proxy-headers';
 import type { ApiRequest, Authenticator, RequestInfo, UserInfo } from '../contracts';
 import type { EndpointContext } from '../endpoints/context';
 import type { Release } from '../flow-control/priority-level';
@@ -58,6 +59,7 @@ export function createHandler({ context, authenticators, limiter, serve, signal 
     try {
       const started = clock.now();
       const sender = await authenticate(raw, authenticators, options.anonymousAuth);
+      if (options.requestHeader) clearProxyHeaders(raw, options.requestHeader);
       const authenticated = clock.now();
       const impersonated = await impersonate(raw, sender, authorizer);
       const user = impersonated ?? sender;
