@@ -15,9 +15,14 @@ import {
 } from '@tinkernetes/api';
 import { findCondition } from '@tinkernetes/apimachinery';
 import { createClient, type Client } from '@tinkernetes/client';
+import { realClock } from '@tinkernetes/component-base';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { createCertificateAuthority, issueCertificate, type CertificateAuthority } from '@tinkernetes/pki';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
+import type { RemoteApi } from './aggregator';
+import { remoteVersion } from './remote-discovery';
+import { RemoteDocuments } from './remote-documents';
+import { remoteIndexEntry, withRemoteSpecs } from './remote-openapi';
 import { group, startAggregatedServer, type AggregatedServer } from './testing/aggregated-server';
 
 const version = 'v1';
@@ -273,6 +278,26 @@ describe('APIs of other servers', () => {
     const index = await get<{ paths: Record<string, { serverRelativeURL: string }> }>('/openapi/v3');
     const url = index.paths[`apis/${group}/${version}`]?.serverRelativeURL ?? '';
     expect(await get(url)).toEqual({ openapi: '3.0.0', paths: {} });
+  });
+
+  it('leave discovery and OpenAPI of all others as they are when what they send is no document', async () => {
+    const documents = new RemoteDocuments(realClock);
+    const api = {
+      service: { ...apiService(), status: { conditions: [{ type: 'Available', status: 'True' }] } },
+      server: {
+        address: { namespace: 'default', name: 'sights', port: 443 },
+        get: (path: string) =>
+          Promise.resolve({
+            code: 200,
+            headers: { 'content-type': 'application/json;as=APIGroupDiscoveryList' },
+            body: Buffer.from(path === '/apis' ? '<html>' : 'null'),
+          }),
+      },
+    } as unknown as RemoteApi;
+    expect(await remoteVersion(documents, api)).toEqual({ version, freshness: 'Current' });
+    expect(await remoteIndexEntry(documents, api)).toBeUndefined();
+    const own = { paths: { '/version/': {} } };
+    expect(await withRemoteSpecs(own, documents, [api])).toEqual(own);
   });
 
   it('are stale in discovery, and answer 503, when their server is gone', async () => {

@@ -1,6 +1,6 @@
 import type { APIResourceFact } from '@tinkernetes/api';
 import type { RemoteApi } from './aggregator';
-import type { RemoteDocuments } from './remote-documents';
+import { understood, type RemoteDocuments } from './remote-documents';
 
 /** A version as aggregated discovery shows it. */
 export interface VersionDiscovery {
@@ -25,22 +25,28 @@ export async function remoteVersion(
   const { document, isStale } = await documents.get(remote, '/apis', aggregatedAccept);
   const freshness = isStale ? 'Stale' : 'Current';
   if (document?.contentType.includes('as=APIGroupDiscoveryList')) {
-    const list = JSON.parse(document.body.toString('utf8')) as {
-      items?: { metadata?: { name?: string }; versions?: VersionDiscovery[] }[];
-    };
-    const found = list.items
-      ?.find(({ metadata }) => metadata?.name === group)
-      ?.versions?.find((v) => v.version === version);
+    const found = understood(document, (json) =>
+      (json as DiscoveryList).items
+        ?.find(({ metadata }) => metadata?.name === group)
+        ?.versions?.find((v) => v.version === version),
+    );
     return { version, ...(found?.resources && { resources: found.resources }), freshness };
   }
   const plain = await documents.get(remote, `/apis/${group}/${version}`, 'application/json');
-  if (!plain.document) return { version, freshness: 'Stale' };
-  const { resources } = JSON.parse(plain.document.body.toString('utf8')) as { resources?: APIResourceFact[] };
-  return {
-    version,
-    resources: discoveryResources(resources ?? [], { group, version }),
-    freshness: plain.isStale ? 'Stale' : 'Current',
-  };
+  const resources =
+    plain.document &&
+    understood(plain.document, (json) =>
+      discoveryResources((json as ResourceList).resources ?? [], { group, version }),
+    );
+  if (!resources) return { version, freshness: 'Stale' };
+  return { version, resources, freshness: plain.isStale ? 'Stale' : 'Current' };
+}
+
+interface DiscoveryList {
+  items?: { metadata?: { name?: string }; versions?: VersionDiscovery[] }[];
+}
+interface ResourceList {
+  resources?: APIResourceFact[];
 }
 
 interface ResourceDiscovery {

@@ -11,6 +11,19 @@ export interface RemoteDocument {
   readonly contentType: string;
 }
 
+/**
+ * What `read` makes of a JSON document; undefined where the document is nothing of the kind: one server's mistake must
+ * not spoil what is said of all the others.
+ */
+export function understood<T>({ body }: RemoteDocument, read: (json: unknown) => T): T | undefined {
+  try {
+    return read(JSON.parse(body.toString('utf8')));
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
 interface Known {
   document: RemoteDocument | undefined;
   fetchedAt: number;

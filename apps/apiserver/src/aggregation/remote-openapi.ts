@@ -1,6 +1,6 @@
 import { deepEqual, isObject } from '@tinkernetes/apimachinery';
 import type { RemoteApi } from './aggregator';
-import type { RemoteDocument, RemoteDocuments } from './remote-documents';
+import { understood, type RemoteDocument, type RemoteDocuments } from './remote-documents';
 
 /** `apis/GROUP/VERSION` of an aggregated API, as OpenAPI v3 names its document. */
 export const openApiPath = ({ service: { spec } }: RemoteApi): string =>
@@ -13,8 +13,10 @@ export async function remoteIndexEntry(
 ): Promise<object | undefined> {
   const { document } = await documents.get(remote, '/openapi/v3', 'application/json');
   if (!document) return undefined;
-  const { paths } = JSON.parse(document.body.toString('utf8')) as { paths?: Record<string, object> };
-  return paths?.[openApiPath(remote)];
+  return understood(
+    document,
+    (json) => (json as { paths?: Record<string, object> }).paths?.[openApiPath(remote)],
+  );
 }
 
 /** An aggregated API's own OpenAPI v3 document. */
@@ -45,7 +47,9 @@ export async function withRemoteSpecs<T extends object>(
   let merged = own as T & Swagger;
   for (const remote of remotes) {
     const { document } = await documents.get(remote, '/openapi/v2', 'application/json');
-    if (document) merged = merge(merged, JSON.parse(document.body.toString('utf8')) as Swagger, remote);
+    if (!document) continue;
+    const before = merged;
+    merged = understood(document, (json) => merge(before, json as Swagger, remote)) ?? before;
   }
   return merged;
 }
