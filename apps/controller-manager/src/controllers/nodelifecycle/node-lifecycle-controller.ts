@@ -1,12 +1,20 @@
 import { Leases, Nodes, Pods, type Node, type Pod } from '@tinkernetes/api';
-import { findCondition, isConflict, isNotFound, isPodReady, setCondition } from '@tinkernetes/apimachinery';
+import {
+  findCondition,
+  isConditionTrue,
+  isConflict,
+  isNotFound,
+  isPodReady,
+  setCondition,
+} from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import { runWorkers, settleInTurns, type Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { indexByNode, nodeIndex } from '../shared/node-index';
+import { EvictionLimiter } from './eviction-limiter';
 import { observe, silentConditions, type Heartbeat } from './health';
-import { noExecuteKey, withNoExecuteTaint, withNoScheduleTaints } from './taints';
-import { evictionRates, zoneOf } from './zones';
+import { hasNoExecuteTaint, noExecuteKey, withNoExecuteTaint, withNoScheduleTaints } from './taints';
+import { healthOfZones } from './zones';
 
 const leaseNamespace = 'kube-node-lease';
 
@@ -35,24 +43,26 @@ class NodeLifecycleController implements Reconciler {
   private readonly nodes;
   private readonly leases;
   private readonly pods;
-  private readonly evictions;
+  private readonly limiter: EvictionLimiter;
   private readonly heartbeats = new Map<string, Heartbeat>();
-  /** Per zone, when the next node may be given a NoExecute taint. */
-  private readonly nextEvictionMs = new Map<string, number>();
 
   constructor(
     private readonly context: ControllerContext,
     private readonly enqueue: (name: string) => void,
   ) {
-    const { informers } = context;
+    const { informers, flags, metrics } = context;
     this.nodes = informers.for(Nodes);
     this.leases = informers.for(Leases, { namespace: leaseNamespace });
     this.pods = informers.for(Pods);
     indexByNode(this.pods);
-    this.evictions = context.metrics.counter(
-      'node_collector_evictions_total',
-      'Number of Node evictions that happened since current instance of NodeController started.',
-      ['zone'],
+    this.limiter = new EvictionLimiter(
+      {
+        unhealthyThreshold: Number(flags['unhealthy-zone-threshold']),
+        rate: Number(flags['node-eviction-rate']),
+        secondaryRate: Number(flags['secondary-node-eviction-rate']),
+        largeClusterSize: flags['large-cluster-size-threshold'],
+      },
+      metrics,
     );
     this.nodes.addEventHandler({
       added: (node) => enqueue(node.metadata.name),
@@ -64,18 +74,22 @@ class NodeLifecycleController implements Reconciler {
   /** Looks at every node's signs of life; only nodes that need something are queued. */
   checkHealth(): void {
     const now = this.context.clock.now();
-    for (const node of this.nodes.lister.list()) {
+    const nodes = this.nodes.lister.list();
+    for (const node of nodes) {
       const { name } = node.metadata;
-      this.heartbeats.set(
-        name,
-        observe(this.heartbeats.get(name), {
-          node,
-          lease: this.leases.lister.get(name, leaseNamespace),
-          now,
-        }),
-      );
-      if (this.isSilent(node, now) || noExecuteKey(node)) this.enqueue(name);
+      const lease = this.leases.lister.get(name, leaseNamespace);
+      this.heartbeats.set(name, observe(this.heartbeats.get(name), { node, lease, now }));
     }
+    // A node that is silent now is down before its conditions say so: many that fall silent at once count together.
+    const isDown = (node: Node) =>
+      !isConditionTrue(node.status?.conditions, 'Ready') || this.isSilent(node, now);
+    // Nodes that could not be heard have time anew once any is heard again.
+    if (this.limiter.update(healthOfZones(nodes, isDown))) {
+      for (const [name, heartbeat] of this.heartbeats)
+        this.heartbeats.set(name, { ...heartbeat, seenAtMs: now });
+    }
+    for (const node of nodes)
+      if (this.isSilent(node, now) || noExecuteKey(node)) this.enqueue(node.metadata.name);
   }
 
   async reconcile(name: string, { signal }: { signal: AbortSignal }): Promise<void> {
@@ -102,10 +116,8 @@ class NodeLifecycleController implements Reconciler {
   private async bringTaintsInLine(node: Node, signal: AbortSignal): Promise<Node> {
     const time = formatTime(this.context.clock.now());
     const noSchedule = withNoScheduleTaints(node, time);
-    const key = noExecuteKey(node);
     const before = node.spec.taints ?? [];
-    const isNew = key !== undefined && !before.some((t) => t.effect === 'NoExecute' && t.key === key);
-    const taints = isNew && !this.mayEvict(node) ? noSchedule : withNoExecuteTaint(noSchedule, key, time);
+    const taints = withNoExecuteTaint(noSchedule, this.evictionKey(node), time);
     if (taints === before || (taints.length === 0 && before.length === 0)) return node;
     // Guarded by the resourceVersion: somebody else's taint is never lost.
     return this.context.client
@@ -116,24 +128,15 @@ class NodeLifecycleController implements Reconciler {
       );
   }
 
-  /** Rate-limited per zone; not at all when every zone is down. The next health check comes back to those refused. */
-  private mayEvict(node: Node): boolean {
-    const { flags, clock } = this.context;
-    const zones = new Map<string, Node[]>();
-    for (const n of this.nodes.lister.list()) zones.set(zoneOf(n), [...(zones.get(zoneOf(n)) ?? []), n]);
-    const zone = zoneOf(node);
-    const rate = evictionRates(zones, {
-      unhealthyThreshold: Number(flags['unhealthy-zone-threshold']),
-      rate: Number(flags['node-eviction-rate']),
-      secondaryRate: Number(flags['secondary-node-eviction-rate']),
-      largeClusterSize: flags['large-cluster-size-threshold'],
-    }).get(zone);
-    if (!rate) return false;
-    const now = clock.now();
-    if (now < (this.nextEvictionMs.get(zone) ?? 0)) return false;
-    this.nextEvictionMs.set(zone, now + 1000 / rate);
-    this.evictions.inc({ zone });
-    return true;
+  /**
+   * The NoExecute taint that the node is to have now. A first one waits for its zone's turn, and the next health check
+   * comes back to it; one that is there changes at once; with all nodes down there is none.
+   */
+  private evictionKey(node: Node): string | undefined {
+    const key = noExecuteKey(node);
+    if (key === undefined || this.limiter.allDown) return undefined;
+    const isMarked = hasNoExecuteTaint(node.spec.taints ?? []);
+    return isMarked || this.limiter.mayEvict(node, this.context.clock.now()) ? key : undefined;
   }
 
   private async markPodsNotReady(node: string, signal: AbortSignal): Promise<void> {

@@ -1,7 +1,6 @@
 import type { Node, NodeCondition } from '@tinkernetes/api';
 import { observe, silentConditions } from './health';
 import { noExecuteKey, withNoExecuteTaint, withNoScheduleTaints } from './taints';
-import { evictionRates, zoneState } from './zones';
 
 const now = Date.UTC(2026, 0, 1);
 const node = (
@@ -67,33 +66,4 @@ it('C27 makes all conditions of a silent node Unknown, once', () => {
   expect(silent[0]?.message).toBe('Kubelet stopped posting node status.');
   const marked: Node = { ...node(undefined), status: { conditions: [...silent] } };
   expect(silentConditions(marked, now)).toBe(marked.status?.conditions);
-});
-
-it.each([
-  [[true, true, true], 'Normal'],
-  [[false, false, true], 'Normal'],
-  [[false, false, false, true], 'PartialDisruption'],
-  [[false, false], 'FullDisruption'],
-] as const)('judges a zone with nodes ready %o as %s', (ready, state) => {
-  expect(
-    zoneState(
-      ready.map((r) => node(r ? 'True' : 'Unknown')),
-      { unhealthyThreshold: 0.55 },
-    ),
-  ).toBe(state);
-});
-
-it('C27 evicts nothing when all nodes are lost', () => {
-  const limits = { unhealthyThreshold: 0.55, rate: 0.1, secondaryRate: 0.01, largeClusterSize: 50 };
-  const down = [node('Unknown'), node('Unknown')];
-  expect(evictionRates(new Map([['a', down]]), limits).get('a')).toBe(0);
-  expect(
-    evictionRates(
-      new Map([
-        ['a', down],
-        ['b', [node('True')]],
-      ]),
-      limits,
-    ).get('a'),
-  ).toBe(0.1);
 });

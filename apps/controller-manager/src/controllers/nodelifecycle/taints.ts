@@ -41,15 +41,19 @@ export function noExecuteKey(node: Node): string | undefined {
   return status === 'False' ? notReady : status === 'Unknown' ? unreachable : undefined;
 }
 
+const isEviction = (t: Taint): boolean =>
+  t.effect === 'NoExecute' && (t.key === notReady || t.key === unreachable);
+
+export const hasNoExecuteTaint = (taints: readonly Taint[]): boolean => taints.some(isEviction);
+
 /** The taints with at most this one of the two NoExecute taints; the same list when nothing changes. */
 export function withNoExecuteTaint(
   taints: readonly Taint[],
   key: string | undefined,
   now: string,
 ): readonly Taint[] {
-  const isOwned = (t: Taint) => t.effect === 'NoExecute' && (t.key === notReady || t.key === unreachable);
-  const kept = taints.filter((t) => !isOwned(t) || t.key === key);
-  const isThere = key === undefined || kept.some((t) => isOwned(t));
+  const kept = taints.filter((t) => !isEviction(t) || t.key === key);
+  const isThere = key === undefined || hasNoExecuteTaint(kept);
   if (isThere && kept.length === taints.length) return taints;
   return isThere || key === undefined ? kept : [...kept, { key, effect: 'NoExecute', timeAdded: now }];
 }

@@ -1,5 +1,4 @@
 import type { Node } from '@tinkernetes/api';
-import { isConditionTrue } from '@tinkernetes/apimachinery';
 
 export type ZoneState = 'Normal' | 'PartialDisruption' | 'FullDisruption';
 
@@ -12,37 +11,58 @@ export interface ZoneLimits {
   largeClusterSize: number;
 }
 
+export interface ZoneHealth {
+  nodes: number;
+  /** How many of them are not ready. */
+  down: number;
+}
+
+const excluded = 'node.kubernetes.io/exclude-disruption';
+
 export const zoneOf = ({ metadata }: Node): string =>
   `${metadata.labels?.['topology.kubernetes.io/region'] ?? ''}:${metadata.labels?.['topology.kubernetes.io/zone'] ?? ''}`;
 
-/** Source: nodelifecycle ComputeZoneState: full when no node is ready; partial from the threshold on, with more than two down. */
-export function zoneState(
+/** The zones' health; nodes that carry the label `node.kubernetes.io/exclude-disruption` do not count. */
+export function healthOfZones(
   nodes: readonly Node[],
-  { unhealthyThreshold }: Pick<ZoneLimits, 'unhealthyThreshold'>,
-): ZoneState {
-  const ready = nodes.filter((n) => isConditionTrue(n.status?.conditions, 'Ready')).length;
-  const down = nodes.length - ready;
-  if (ready === 0 && down > 0) return 'FullDisruption';
-  return down > 2 && down / nodes.length >= unhealthyThreshold ? 'PartialDisruption' : 'Normal';
+  isDown: (node: Node) => boolean,
+): Map<string, ZoneHealth> {
+  const zones = new Map<string, ZoneHealth>();
+  for (const node of nodes) {
+    if (node.metadata.labels?.[excluded] !== undefined) continue;
+    const zone = zones.get(zoneOf(node)) ?? { nodes: 0, down: 0 };
+    zone.nodes++;
+    if (isDown(node)) zone.down++;
+    zones.set(zoneOf(node), zone);
+  }
+  return zones;
 }
 
-/**
- * How many nodes a second may be marked for eviction in each zone. Where all zones are fully down nothing is evicted:
- * more likely this process is cut off than all nodes are dead.
- */
+/** Source: nodelifecycle ComputeZoneState: full when no node is ready; partial from the threshold on, with more than two down. */
+export function zoneState(
+  { nodes, down }: ZoneHealth,
+  { unhealthyThreshold }: Pick<ZoneLimits, 'unhealthyThreshold'>,
+): ZoneState {
+  if (down > 0 && down === nodes) return 'FullDisruption';
+  return down > 2 && down / nodes >= unhealthyThreshold ? 'PartialDisruption' : 'Normal';
+}
+
+/** More likely this process is cut off than all nodes are dead. */
+export const areAllDown = (zones: ReadonlyMap<string, ZoneHealth>): boolean =>
+  zones.size > 0 && [...zones.values()].every(({ nodes, down }) => down === nodes);
+
+/** How many nodes a second may be marked for eviction in each zone: none at all where all zones are fully down. */
 export function evictionRates(
-  zones: ReadonlyMap<string, readonly Node[]>,
+  zones: ReadonlyMap<string, ZoneHealth>,
   limits: ZoneLimits,
 ): Map<string, number> {
-  const states = new Map([...zones].map(([zone, nodes]) => [zone, zoneState(nodes, limits)]));
-  const allDown = states.size > 0 && [...states.values()].every((state) => state === 'FullDisruption');
+  const allDown = areAllDown(zones);
   return new Map(
-    [...zones].map(([zone, nodes]) => {
-      const state = states.get(zone);
-      if (allDown) return [zone, 0];
-      if (state === 'PartialDisruption')
-        return [zone, nodes.length > limits.largeClusterSize ? limits.secondaryRate : 0];
-      return [zone, limits.rate];
+    [...zones].map(([name, zone]) => {
+      if (allDown) return [name, 0];
+      if (zoneState(zone, limits) === 'PartialDisruption')
+        return [name, zone.nodes > limits.largeClusterSize ? limits.secondaryRate : 0];
+      return [name, limits.rate];
     }),
   );
 }
