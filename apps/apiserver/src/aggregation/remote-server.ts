@@ -10,6 +10,8 @@ import { connectToService, type ServiceAddress } from '../proxy/service-connecti
 import type { ClientCertificate } from './front-proxy';
 
 const maxAnswerBytes = 64 * 1024 * 1024;
+/** As Go's dialer in upstream's proxy transport. */
+const dialTimeoutMs = 30_000;
 
 export interface RemoteTools {
   readonly deps: ServerDependencies;
@@ -67,9 +69,20 @@ export class RemoteServer {
     };
   }
 
-  /** To one of the Service's endpoints, below TLS. */
-  connect(): Promise<Duplex> {
-    return connectToService(this.tools.deps, this.tools.kubelets, this.address);
+  /** To one of the Service's endpoints, below TLS. Rejects when there is none in time. */
+  async connect(): Promise<Duplex> {
+    const { deps, kubelets } = this.tools;
+    const cancel = new AbortController();
+    const timer = deps.context.clock.setTimeout(() => cancel.abort(new Error('i/o timeout')), dialTimeoutMs, {
+      unref: true,
+    });
+    try {
+      return await connectToService(deps, kubelets, { ...this.address, signal: cancel.signal });
+    } catch (error) {
+      throw cancel.signal.aborted ? cancel.signal.reason : error;
+    } finally {
+      timer.cancel();
+    }
   }
 
   /** A whole answer. Rejects when there is none in time. */
@@ -99,8 +112,9 @@ export class RemoteServer {
   }
 
   private async open(): Promise<Duplex> {
-    const [socket, tls] = await Promise.all([this.connect(), this.tls()]);
-    return connectTls({ ...tls, socket });
+    // Before there is a connection that somebody would have to close.
+    const tls = await this.tls();
+    return connectTls({ ...tls, socket: await this.connect() });
   }
 }
 

@@ -21,6 +21,13 @@ export interface KubeletLocation {
   readonly tls: KubeletTls;
 }
 
+export interface DialTarget {
+  readonly host: string;
+  readonly port: number;
+  /** Ends the attempt; a connection that is there stays. */
+  readonly signal?: AbortSignal;
+}
+
 /** Finds kubelets and speaks to them with the server's client certificate. Source: k8s.io/kubernetes/pkg/kubelet/client. */
 export class KubeletConnections {
   private readonly agent = new https.Agent({ keepAlive: true, maxFreeSockets: 16 });
@@ -57,10 +64,11 @@ export class KubeletConnections {
   }
 
   /** A connection to an address in the node's network, through its kubelet. */
-  async dial(nodeName: string, target: { host: string; port: number }): Promise<Duplex> {
-    const query = new URLSearchParams({ host: target.host, port: String(target.port) });
+  async dial(nodeName: string, { host, port, signal }: DialTarget): Promise<Duplex> {
+    const query = new URLSearchParams({ host, port: String(port) });
     const request = await this.request(nodeName, `/dial?${query.toString()}`, {
       agent: false,
+      ...(signal && { signal }),
       headers: { connection: 'Upgrade', upgrade: 'tcp' },
     });
     return new Promise((resolve, reject) => {
@@ -80,10 +88,16 @@ export class KubeletConnections {
   }
 
   /** A connection to an address that is no Pod's. */
-  dialHost(host: string, port: number): Promise<Duplex> {
+  dialHost({ host, port, signal }: DialTarget): Promise<Duplex> {
     return new Promise((resolve, reject) => {
       const socket = connect({ host: this.alias(host), port });
-      socket.once('connect', () => resolve(socket));
+      const giveUp = () => socket.destroy(signal?.reason as Error);
+      signal?.addEventListener('abort', giveUp, { once: true });
+      if (signal?.aborted) giveUp();
+      socket.once('connect', () => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve(socket);
+      });
       socket.once('error', (error) => reject(unreachable(error)));
     });
   }

@@ -63,7 +63,7 @@ export class WebhookClient {
   private target({ url, service }: WebhookClientConfig): {
     url: URL;
     servername: string;
-    connect?: () => Promise<Duplex>;
+    connect?: (signal: AbortSignal) => Promise<Duplex>;
   } {
     if (url) {
       const parsed = new URL(url);
@@ -75,11 +75,12 @@ export class WebhookClient {
     return {
       url: new URL(service.path ?? '/', `https://${servername}:${port}`),
       servername,
-      connect: () =>
+      connect: (signal) =>
         connectToService(this.deps, this.kubelets, {
           namespace: service.namespace,
           name: service.name,
           port,
+          signal,
         }),
     };
   }
@@ -87,7 +88,7 @@ export class WebhookClient {
   private async post(options: {
     url: URL;
     servername: string;
-    connect: (() => Promise<Duplex>) | undefined;
+    connect: ((signal: AbortSignal) => Promise<Duplex>) | undefined;
     ca: string | undefined;
     body: object;
     signal: AbortSignal;
@@ -99,7 +100,7 @@ export class WebhookClient {
       // SNI knows no addresses.
       ...(/^[\d.]+$|:/.test(servername) ? undefined : { servername }),
     };
-    const socket = await options.connect?.();
+    const socket = await options.connect?.(signal);
     const request = https.request(url, {
       method: 'POST',
       headers: {
