@@ -3,6 +3,7 @@ export * from './flags';
 export * from './health-server';
 export * from './linked-signal';
 export * from './logger';
+export * from './keyed-lock';
 export * from './lru-map';
 export * from './main';
 export * from './metrics';

@@ -1,3 +1,4 @@
+import { KeyedLock } from '@tinkernetes/component-base';
 import { CsiError } from '../csi-error';
 import type { CreateVolumeRequest, Service, Topology, VolumeCapability } from '../types';
 import { topologyKey } from './names';
@@ -24,6 +25,12 @@ export interface ControllerOptions {
 
 /** Makes, attaches, grows and removes volumes. Source: CSI v1, Controller Service RPC. */
 export function createController({ store, perNode }: ControllerOptions): Partial<Service<'controller'>> {
+  /** What reads a volume's record and writes it must be alone with it: two nodes may ask at the same time. */
+  const locks = new KeyedLock();
+  const alone =
+    <Request extends { volumeId: string }, Answer>(work: (request: Request) => Promise<Answer>) =>
+    (request: Request): Promise<Answer> =>
+      locks.run(request.volumeId, () => work(request));
   return {
     controllerGetCapabilities: () =>
       Promise.resolve({
@@ -38,25 +45,28 @@ export function createController({ store, perNode }: ControllerOptions): Partial
       checkCapabilities(request.volumeCapabilities ?? []);
       checkMutable(mutableParameters);
       const capacityBytes = capacityOf(request);
-      const known = await store.find(name);
-      if (known && known.capacityBytes < capacityBytes)
-        throw new CsiError(
-          'ALREADY_EXISTS',
-          `Volume with the same name: ${name} but with different size already exist`,
-        );
-      const record = known ?? { volumeId: name, capacityBytes, parameters, mutableParameters, nodes: [] };
-      if (!known) await store.put(record);
-      return {
-        volume: {
-          volumeId: record.volumeId,
-          capacityBytes: record.capacityBytes,
-          volumeContext: record.parameters,
-          accessibleTopology: perNode ? [placeOf(request)] : [],
-        },
-      };
+      const accessibleTopology = perNode ? [placeOf(request)] : [];
+      return locks.run(name, async () => {
+        const known = await store.find(name);
+        if (known && known.capacityBytes < capacityBytes)
+          throw new CsiError(
+            'ALREADY_EXISTS',
+            `Volume with the same name: ${name} but with different size already exist`,
+          );
+        const record = known ?? { volumeId: name, capacityBytes, parameters, mutableParameters, nodes: [] };
+        if (!known) await store.put(record);
+        return {
+          volume: {
+            volumeId: record.volumeId,
+            capacityBytes: record.capacityBytes,
+            volumeContext: record.parameters,
+            accessibleTopology,
+          },
+        };
+      });
     },
 
-    async deleteVolume({ volumeId }) {
+    deleteVolume: alone(async ({ volumeId }) => {
       const known = await store.find(volumeId);
       if (known?.nodes.length)
         throw new CsiError(
@@ -65,9 +75,9 @@ export function createController({ store, perNode }: ControllerOptions): Partial
         );
       await store.remove(volumeId);
       return {};
-    },
+    }),
 
-    async controllerPublishVolume({ volumeId, nodeId, volumeCapability }) {
+    controllerPublishVolume: alone(async ({ volumeId, nodeId, volumeCapability }) => {
       const record = await store.get(volumeId);
       if (record.nodes.includes(nodeId)) return { publishContext: {} };
       if (record.nodes.length > 0 && singleNode.has(volumeCapability?.accessMode?.mode ?? ''))
@@ -77,29 +87,29 @@ export function createController({ store, perNode }: ControllerOptions): Partial
         );
       await store.put({ ...record, nodes: [...record.nodes, nodeId] });
       return { publishContext: {} };
-    },
+    }),
 
-    async controllerUnpublishVolume({ volumeId, nodeId }) {
+    controllerUnpublishVolume: alone(async ({ volumeId, nodeId }) => {
       const record = await store.find(volumeId);
       if (!record) return {};
       await store.put({ ...record, nodes: record.nodes.filter((id) => nodeId !== '' && id !== nodeId) });
       return {};
-    },
+    }),
 
-    async controllerExpandVolume({ volumeId, capacityRange }) {
+    controllerExpandVolume: alone(async ({ volumeId, capacityRange }) => {
       const record = await store.get(volumeId);
       const capacityBytes = Math.max(record.capacityBytes, capacityRange?.requiredBytes ?? 0);
       checkCapacity(capacityBytes);
       if (capacityBytes > record.capacityBytes) await store.put({ ...record, capacityBytes });
       return { capacityBytes, nodeExpansionRequired: true };
-    },
+    }),
 
-    async controllerModifyVolume({ volumeId, mutableParameters = {} }) {
+    controllerModifyVolume: alone(async ({ volumeId, mutableParameters = {} }) => {
       checkMutable(mutableParameters);
       const record: VolumeRecord = await store.get(volumeId);
       await store.put({ ...record, mutableParameters });
       return {};
-    },
+    }),
   };
 }
 

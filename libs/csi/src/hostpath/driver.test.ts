@@ -117,6 +117,17 @@ describe.each([
     await expect(attach('node-1')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
+  it('attaches a volume to one of many nodes that ask at the same time', async () => {
+    await create('pvc-race');
+    const nodes = Array.from({ length: 8 }, (_, i) => `node-${i}`);
+    const answers = await Promise.allSettled(
+      nodes.map((nodeId) =>
+        controller.controllerPublishVolume({ volumeId: 'pvc-race', nodeId, volumeCapability: mounted }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
   it('grows a volume and changes its parameters', async () => {
     await create('pvc-4');
     const grown = await controller.controllerExpandVolume({

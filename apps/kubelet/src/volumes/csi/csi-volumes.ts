@@ -11,7 +11,7 @@ import {
 } from '@tinkernetes/api';
 import { ignoreNotFound } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
-import type { Logger } from '@tinkernetes/component-base';
+import { KeyedLock, type Logger } from '@tinkernetes/component-base';
 import { uidOf } from '../../pods/pod-facts';
 import type { PodEvents } from '../../runtime/pod-events';
 import { giveToGroup } from '../ownership';
@@ -19,7 +19,6 @@ import { CsiDrivers, type CsiDriverConnection } from './csi-drivers';
 import { CsiNodeObject } from './csi-node';
 import { CsiPaths, removeMountPoint, writeVolumeData, type VolumeData } from './csi-paths';
 import { attachmentName, capabilityOf, groupOwns, inlineHandle, podInfo, uniqueNameOf } from './csi-requests';
-import { KeyedLock } from './keyed-lock';
 import { growOnNode, type ClaimedVolume, type GrowthDeps } from './volume-growth';
 import { VolumesInUse } from './volumes-in-use';
 
@@ -232,7 +231,9 @@ export class CsiVolumes {
     const name = uniqueNameOf(driverName, volumeHandle);
     const users = this.usersOf(name);
     users.delete(podUID);
-    if (users.size === 0 && data.volumeLifecycleMode === 'Persistent') await this.unstage(connection, data);
+    if (users.size > 0) return;
+    if (data.volumeLifecycleMode === 'Persistent') await this.unstage(connection, data);
+    else this.users.delete(name);
   }
 
   private async unstage(connection: CsiDriverConnection, data: VolumeData): Promise<void> {
