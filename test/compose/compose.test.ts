@@ -49,6 +49,19 @@ it('brings all nodes up by themselves, and more when scaled', async () => {
   await kubectl.run(['wait', '--for=condition=Ready', 'node', '--all', '--timeout=60s']);
 });
 
+it('shows the control plane’s containers as healthy', async () => {
+  const statuses = await kubectl.run(['get', 'componentstatuses', '--no-headers']);
+  const lines = statuses
+    .trim()
+    .split('\n')
+    .map((line) => line.split(/ +/).slice(0, 2));
+  expect(lines.sort()).toEqual([
+    ['controller-manager', 'Healthy'],
+    ['etcd-0', 'Healthy'],
+    ['scheduler', 'Healthy'],
+  ]);
+});
+
 it('runs a Deployment across containers and reaches it by its Service name', async () => {
   await kubectl.run(['create', 'deployment', 'web', '--image=nginx', '--replicas=6']);
   await kubectl.run(['rollout', 'status', 'deploy/web', '--timeout=60s']);

@@ -79,21 +79,38 @@ export function apiserverSpec({ layout, site, options }: SpecContext, port: numb
       '--enable-admission-plugins=NodeRestriction',
       '--metrics-api',
       `--service-cluster-ip-range=${network.serviceCIDR}`,
-      ...(site.sharesSockets
-        ? watchedComponents.map((name) => `--component-health=${name}=unix:${layout.healthSocket(name)}`)
-        : []),
+      ...watchedComponents.map(({ name, port }) => {
+        // A container's name is its role.
+        const url = site.sharesSockets
+          ? `unix:${layout.healthSocket(name)}`
+          : `http://${name}:${port}/healthz`;
+        return `--component-health=${name}=${url}`;
+      }),
       ...aliasFlags(site),
       `--v=${options.verbosity}`,
     ],
   };
 }
 
-/** Those that componentstatuses shows. */
-const watchedComponents = ['controller-manager', 'scheduler'] as const;
+/** Those that componentstatuses shows, with upstream's ports. */
+const watchedComponents = [
+  { name: 'controller-manager', port: 10257 },
+  { name: 'scheduler', port: 10259 },
+] as const;
+const [controllerManagerHealth, schedulerHealth] = watchedComponents;
 
-/** Health is served at a socket: ports are for the whole machine, and there may be other clusters on it. */
-const healthFlags = ({ layout, site }: SpecContext, name: (typeof watchedComponents)[number]): string[] =>
-  site.sharesSockets ? [`--bind-address=unix:${layout.healthSocket(name)}`] : [];
+/**
+ * Health is served at a socket: ports are for the whole machine, and there may be other clusters on it. Who has a host
+ * of its own serves it at the port.
+ */
+function healthFlags(
+  { layout, site }: SpecContext,
+  { name, port }: (typeof watchedComponents)[number],
+): string[] {
+  return site.sharesSockets
+    ? ['--secure-port=0', `--bind-address=unix:${layout.healthSocket(name)}`]
+    : [`--secure-port=${port}`, '--bind-address=0.0.0.0'];
+}
 
 export function controllerManagerSpec(context: SpecContext): ComponentSpec {
   const { layout, options } = context;
@@ -113,8 +130,7 @@ export function controllerManagerSpec(context: SpecContext): ComponentSpec {
       ...['deployment', 'replicaset', 'job'].map((kind) => `--concurrent-${kind}-syncs=20`),
       `--hostpath-csi-state-dir=${layout.volumesDir}`,
       '--leader-elect=false',
-      '--secure-port=0',
-      ...healthFlags(context, 'controller-manager'),
+      ...healthFlags(context, controllerManagerHealth),
       `--v=${options.verbosity}`,
     ],
   };
@@ -128,8 +144,7 @@ export function schedulerSpec(context: SpecContext): ComponentSpec {
     argv: [
       `--kubeconfig=${layout.componentKubeconfig('scheduler')}`,
       '--leader-elect=false',
-      '--secure-port=0',
-      ...healthFlags(context, 'scheduler'),
+      ...healthFlags(context, schedulerHealth),
       // `tinkernetes explain` asks there; the port is in what the scheduler says when it is ready.
       `--debug-port=${site.schedulerDebugPort}`,
       `--v=${options.verbosity}`,
