@@ -28,3 +28,4 @@ export { applyConfiguration, trackUpdate } from './managed-fields/field-manager'
 export type { FieldManagement } from './managed-fields/field-manager';
 export { FieldSet } from './managed-fields/field-set';
 export { merge as mergeTyped } from './managed-fields/merge';
+export { atomicFields } from './managed-fields/atomic-fields';

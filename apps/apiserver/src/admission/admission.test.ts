@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import {
   ConfigMaps,
+  CustomResourceDefinitions,
   MutatingAdmissionPolicies,
   MutatingAdmissionPolicyBindings,
   MutatingWebhookConfigurations,
@@ -14,6 +15,7 @@ import {
   ValidatingWebhookConfigurations,
 } from '@tinkernetes/api';
 import { createClient, type Client } from '@tinkernetes/client';
+import { eventually } from '@tinkernetes/component-base/testing';
 import { issueCertificate } from '@tinkernetes/pki';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
 
@@ -252,6 +254,90 @@ describe('admission', () => {
       { name: 'b', image: 'i', env: [env[0], { name: 'X', value: '2' }] },
     ]);
     await client.for(MutatingAdmissionPolicyBindings).delete('merged');
+  });
+
+  it('merges apply configurations into custom resources, and refuses those that set atomic fields', async () => {
+    const list = (more: object) => ({
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { name: { type: 'string' }, size: { type: 'integer' } },
+        required: ['name'],
+      },
+      ...more,
+    });
+    const properties = {
+      keyed: list({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+      whole: list({}),
+      fixed: {
+        type: 'object',
+        'x-kubernetes-map-type': 'atomic',
+        properties: { a: { type: 'string' } },
+      },
+    };
+    const openAPIV3Schema = { type: 'object', properties: { spec: { type: 'object', properties } } };
+    await client.for(CustomResourceDefinitions).create({
+      metadata: { name: 'shelves.store.test' },
+      spec: {
+        group: 'store.test',
+        scope: 'Cluster',
+        names: { plural: 'shelves', kind: 'Shelf' },
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
+      },
+    });
+    const shelves = {
+      group: 'store.test',
+      version: 'v1',
+      resource: 'shelves',
+      kind: 'Shelf',
+      namespaced: false,
+    };
+    const create = (name: string, spec: object) =>
+      client.for(shelves).create({ metadata: { name }, spec } as never);
+    await eventually(() => create('first', {}));
+    const policies = client.for(MutatingAdmissionPolicies);
+    const mutateBy = (name: string, expression: string) => ({
+      metadata: { name },
+      spec: {
+        reinvocationPolicy: 'Never' as const,
+        matchConstraints: {
+          resourceRules: [
+            {
+              operations: ['CREATE' as const],
+              apiGroups: ['store.test'],
+              apiVersions: ['v1'],
+              resources: ['shelves'],
+            },
+          ],
+        },
+        matchConditions: [{ name: 'named', expression: `object.metadata.name == '${name}'` }],
+        mutations: [{ patchType: 'ApplyConfiguration' as const, applyConfiguration: { expression } }],
+      },
+    });
+    const bindings = client.for(MutatingAdmissionPolicyBindings);
+    const expressions = {
+      'shelf-merged': "Object{spec: Object.spec{keyed: [Object.spec.keyed{name: 'b', size: 2}]}}",
+      'shelf-refused':
+        "Object{spec: Object.spec{whole: [Object.spec.whole{name: 'b'}], fixed: Object.spec.fixed{a: 'x'}}}",
+    };
+    for (const [name, expression] of Object.entries(expressions)) {
+      await policies.create(mutateBy(name, expression));
+      await bindings.create({ metadata: { name }, spec: { policyName: name } });
+    }
+    const keyed = [
+      { name: 'a', size: 1 },
+      { name: 'b', size: 1 },
+    ];
+    try {
+      expect(await create('shelf-merged', { keyed })).toMatchObject({
+        spec: { keyed: [keyed[0], { name: 'b', size: 2 }] },
+      });
+      expect(await outcome(create('shelf-refused', {}))).toBe(
+        `shelves.store.test "shelf-refused" is forbidden: policy 'shelf-refused' with binding 'shelf-refused' denied request: error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.whole, .spec.fixed`,
+      );
+    } finally {
+      for (const name of Object.keys(expressions)) await bindings.delete(name);
+    }
   });
 
   describe('webhooks', () => {

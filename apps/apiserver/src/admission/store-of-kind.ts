@@ -1,12 +1,12 @@
 import { CustomResourceDefinitions, loadDiscovery } from '@tinkernetes/api';
 import type { ResourceStore, StoreRegistry } from '../contracts';
 
-/** The store of a kind, built-in or custom; undefined when no such kind is served. */
+/** The store of a kind in its version, built-in or custom; undefined when no such kind is served. */
 export function storeOfKind(
   stores: StoreRegistry,
   { apiVersion = '', kind = '' }: { apiVersion?: string; kind?: string },
 ): ResourceStore | undefined {
-  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+  const [version = '', group = ''] = apiVersion.split('/').reverse();
   const builtIn = Object.values(loadDiscovery())
     .filter((document) => document.groupVersion === apiVersion)
     .flatMap((document) => document.resources ?? [])
@@ -17,5 +17,5 @@ export function storeOfKind(
       .for(CustomResourceDefinitions)
       .list()
       .find(({ spec }) => spec.group === group && spec.names.kind === kind)?.spec.names.plural;
-  return plural === undefined ? undefined : stores.find(group, plural);
+  return plural === undefined ? undefined : stores.findVersion(group, version, plural);
 }

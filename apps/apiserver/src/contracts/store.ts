@@ -10,6 +10,8 @@ export interface WriteInfo {
   dryRun?: boolean;
   /** Whose managedFields entry the write makes; left out: the server's own writes own nothing. */
   fieldManager?: string;
+  /** That entry's operation, where upstream's writer applies. Default: Update. */
+  operation?: 'Apply';
   subresource?: string;
 }
 
@@ -24,6 +26,8 @@ export interface ResourceStore<T extends KubeObject = KubeObject> {
   /** As `get`, undefined instead of NotFound, synchronously, from the watch cache as it is now. */
   peek(name: string, namespace?: string): T | undefined;
   list(namespace?: string): readonly T[];
+  /** Objects of `peek` or `list`, which come in the version that is kept, in that of this store. */
+  inOwnVersion(objects: readonly T[]): Promise<readonly T[]>;
   /** Straight to storage, past admission but through the strategy (defaults, validation). */
   create(object: T, info?: WriteInfo): Promise<T>;
   /** Read, change, guarded write, repeated on conflict. `change` returns undefined to leave things as they are. */
@@ -45,4 +49,6 @@ export interface StoreRegistry {
   for<T extends KubeObject>(descriptor: ResourceDescriptor<T>): ResourceStore<T>;
   /** undefined when no such resource is served. */
   find(group: string, resource: string): ResourceStore | undefined;
+  /** As `find`, of one version. */
+  findVersion(group: string, version: string, resource: string): ResourceStore | undefined;
 }

@@ -36,6 +36,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly selectableFieldNames?: readonly string[];
   /** `metadata.generation` is kept and counts up when anything but metadata and status changes. Default: has status subresource. */
   readonly hasGeneration?: boolean;
+  /** Whether an update counts the generation up, seen before `prepareForUpdate`, where the above is not the rule. */
+  readonly changesGeneration?: (object: T, old: T) => boolean;
   /** Update without resourceVersion allowed (most kinds), create on update allowed (leases …). */
   readonly allowUnconditionalUpdate?: boolean;
   readonly allowCreateOnUpdate?: boolean;

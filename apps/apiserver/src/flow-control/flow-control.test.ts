@@ -297,6 +297,41 @@ describe('flow control of the server', () => {
     expect(headers['x-kubernetes-pf-flowschema-uid']).toBe(await uidOf('schema', 'global-default'));
   });
 
+  it('says so of one that is created before its level, whatever status it brings, until the level comes', async () => {
+    const schemas = client.for(FlowSchemas);
+    const condition = async () => (await schemas.get('early')).status?.conditions?.[0];
+    const created = await schemas.create({
+      metadata: { name: 'early' },
+      spec: { priorityLevelConfiguration: { name: 'late' }, matchingPrecedence: 9000 },
+      status: { conditions: [{ type: 'Dangling', status: 'False' }] },
+    });
+    expect(created.status).toEqual({});
+    expect(created.metadata.generation).toBe(1);
+    await eventually(async () =>
+      expect(await condition()).toMatchObject({ type: 'Dangling', status: 'True', reason: 'NotFound' }),
+    );
+    const managers = (await schemas.get('early')).metadata.managedFields ?? [];
+    expect(managers.find(({ subresource }) => subresource === 'status')).toMatchObject({
+      manager: 'api-priority-and-fairness-config-consumer-v1',
+      operation: 'Apply',
+    });
+    await client.for(PriorityLevelConfigurations).create({
+      metadata: { name: 'late' },
+      spec: {
+        type: 'Limited',
+        limited: { nominalConcurrencyShares: 1, limitResponse: { type: 'Reject' } },
+      },
+    });
+    await eventually(async () =>
+      expect(await condition()).toMatchObject({
+        status: 'False',
+        reason: 'Found',
+        message:
+          'This FlowSchema references the PriorityLevelConfiguration object named "late" and it exists',
+      }),
+    );
+  });
+
   it('keeps what has to be there', async () => {
     const before = await uidOf('level', 'catch-all');
     await client.for(PriorityLevelConfigurations).delete('catch-all');

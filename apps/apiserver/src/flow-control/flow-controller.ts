@@ -18,7 +18,11 @@ const mandatory: ReadonlySet<string> = new Set(['exempt', 'catch-all']);
 
 /** The objects' status is nobody's hurry: a start has better things to do. */
 const statusDelayMs = 3000;
-const consumer = { fieldManager: 'api-priority-and-fairness-config-consumer-v1', subresource: 'status' };
+const consumer = {
+  fieldManager: 'api-priority-and-fairness-config-consumer-v1',
+  operation: 'Apply',
+  subresource: 'status',
+} as const;
 
 /** Where a request belongs. */
 export interface Classification {

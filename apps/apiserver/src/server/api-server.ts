@@ -76,6 +76,7 @@ export async function startServer(
   const definitions = new DefinitionManager(table, runtime, logger, {
     webhooks: lazyWebhookClient(deps),
     random,
+    signal: stopping.signal,
   });
   const stopDefinitions = definitions.start();
   const authenticators = await createAuthenticators(deps);

@@ -14,6 +14,8 @@ export interface WebhookCall {
   readonly config: WebhookClientConfig;
   readonly timeoutMs: number;
   readonly body: object;
+  /** Ends the call before its time is over. */
+  readonly signal?: AbortSignal;
 }
 
 /** An answer that is no success, in the words of upstream's REST client. */
@@ -30,10 +32,13 @@ export class WebhookClient {
   }
 
   /** The answer's JSON. Rejects with an Error whose message says what upstream's says. */
-  async call({ config, timeoutMs, body }: WebhookCall): Promise<unknown> {
+  async call({ config, timeoutMs, body, signal }: WebhookCall): Promise<unknown> {
     const { url, servername, connect } = this.target(config);
     url.searchParams.set('timeout', `${timeoutMs / 1000}s`);
     const cancel = new AbortController();
+    const onAbort = () => cancel.abort(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted) onAbort();
     const timer = this.deps.context.clock.setTimeout(
       () => cancel.abort(new Error('context deadline exceeded')),
       timeoutMs,
@@ -57,6 +62,7 @@ export class WebhookClient {
       throw new Error(`Post "${shown}": ${describeDialError(cause)}`, { cause });
     } finally {
       timer.cancel();
+      signal?.removeEventListener('abort', onAbort);
     }
   }
 

@@ -43,6 +43,8 @@ export interface FieldManagement {
   readonly apiVersion: string;
   /** `status`, `scale` …; '' for the object itself. */
   readonly subresource: string;
+  /** How an update is written down; left out: as Update. */
+  readonly operation?: 'Apply' | 'Update';
   /** RFC 3339. */
   readonly now: string;
   /** Paths that this endpoint leaves as they are (`['status']` for the object itself, `['spec']` for its status). */
@@ -137,10 +139,10 @@ export function trackUpdate(
   const fields = comparison.modified.union(comparison.added).difference(unowned);
   const result = new Map(others);
   if (!fields.isEmpty) {
-    const { manager, apiVersion, subresource, now } = options;
+    const { manager, apiVersion, subresource, now, operation = 'Update' } = options;
     // What comes in through the scale subresource carries no time upstream.
     const time = subresource === 'scale' ? {} : { time: now };
-    const entry: Manager = { manager, operation: 'Update', apiVersion, subresource, ...time, fields };
+    const entry: Manager = { manager, operation, apiVersion, subresource, ...time, fields };
     const before = others.get(identityOf(entry));
     result.set(identityOf(entry), before ? { ...entry, fields: before.fields.union(fields) } : entry);
   }

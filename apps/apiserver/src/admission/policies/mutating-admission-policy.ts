@@ -11,7 +11,7 @@ import type {
   Mutation,
   OpenAPISchema,
 } from '@tinkernetes/api';
-import { applyJsonPatch, mergeTyped, StatusError } from '@tinkernetes/apimachinery';
+import { applyJsonPatch, atomicFields, mergeTyped, StatusError } from '@tinkernetes/apimachinery';
 import { fromCelValue } from '@tinkernetes/cel';
 import { schemaNameOf } from '../../codec/object-codec';
 import { withTypeFields } from '../../custom-resources/custom-typing';
@@ -61,7 +61,7 @@ export function mutatingAdmissionPolicy(stores: StoreRegistry, authorizer: Autho
     const { spec } = policy;
     let { object } = a;
     try {
-      for (const params of paramsOf(stores, { kind: spec.paramKind, ref: binding.spec.paramRef }, a)) {
+      for (const params of await paramsOf(stores, { kind: spec.paramKind, ref: binding.spec.paramRef }, a)) {
         for (const mutation of spec.mutations ?? []) {
           const evaluation = await PolicyEvaluation.create(
             { stores, authorizer },
@@ -100,6 +100,12 @@ async function apply(
   const configuration = fromCelValue(await evaluation.evaluate(expression));
   // Lists are merged by their keys, as server-side apply merges them.
   const type = { schema: schemaOf(a, stores), schemas: loadSchemas() };
+  const atomics = atomicFields(configuration, type);
+  if (atomics.length > 0) {
+    throw new Error(
+      `error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`,
+    );
+  }
   return mergeTyped(a.object, configuration, type) as KubeObject;
 }
 

@@ -12,11 +12,11 @@ export class BindingConfigurationError extends Error {
  * The objects that a policy is evaluated with, one after the other; `[undefined]` for policies without parameters.
  * Source: https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#parameter-resources
  */
-export function paramsOf(
+export async function paramsOf(
   stores: StoreRegistry,
   { kind, ref }: { kind: ParamKind | undefined; ref: ParamRef | undefined },
   a: AdmissionAttributes,
-): readonly (KubeObject | undefined)[] {
+): Promise<readonly (KubeObject | undefined)[]> {
   if (!kind || !ref) return [undefined];
   const store = storeOfKind(stores, kind);
   if (!store) {
@@ -33,7 +33,7 @@ export function paramsOf(
   const found = ref.name
     ? [store.peek(ref.name, namespace)].filter((o) => o !== undefined)
     : store.list(namespace).filter((o) => selectorOf(ref.selector).matches(o.metadata.labels ?? {}));
-  if (found.length > 0) return found;
+  if (found.length > 0) return store.inOwnVersion(found);
   if (ref.parameterNotFoundAction === 'Allow') return [];
   throw new BindingConfigurationError(
     'no params found for policy binding with `Deny` parameterNotFoundAction',

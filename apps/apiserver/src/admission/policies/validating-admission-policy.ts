@@ -52,7 +52,7 @@ export function validatingAdmissionPolicy(stores: StoreRegistry, authorizer: Aut
     const { spec } = policy;
     try {
       const out: Violation[] = [];
-      for (const params of paramsOf(stores, { kind: spec.paramKind, ref: binding.spec.paramRef }, a)) {
+      for (const params of await paramsOf(stores, { kind: spec.paramKind, ref: binding.spec.paramRef }, a)) {
         const evaluation = await PolicyEvaluation.create({ stores, authorizer }, a, {
           variables: spec.variables,
           params,

@@ -1,10 +1,13 @@
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import {
+  ConfigMaps,
   CustomResourceDefinitions,
   EndpointSlices,
   Namespaces,
   Services,
+  ValidatingAdmissionPolicies,
+  ValidatingAdmissionPolicyBindings,
   type KubeObject,
   type ResourceDescriptor,
 } from '@tinkernetes/api';
@@ -297,6 +300,47 @@ describe('custom resources whose versions a webhook converts', () => {
     expect(error?.message).toContain(`conversion webhook for ${type} ${message}`);
     answer = convertAll;
     await client.for(v1).delete('odd', namespace);
+  });
+
+  it('gives policies their parameters in the version that they name', async () => {
+    const policies = client.for(ValidatingAdmissionPolicies);
+    const bindings = client.for(ValidatingAdmissionPolicyBindings);
+    const resourceRules = [
+      { operations: ['CREATE' as const], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] },
+    ];
+    await policies.create({
+      metadata: { name: 'power' },
+      spec: {
+        paramKind: { apiVersion: `${group}/v2`, kind: 'Lamp' },
+        matchConstraints: { resourceRules },
+        validations: [
+          { expression: 'object.data.power == params.spec.power', messageExpression: 'params.spec.power' },
+        ],
+      },
+    });
+    await bindings.create({
+      metadata: { name: 'power' },
+      spec: {
+        policyName: 'power',
+        validationActions: ['Deny'],
+        paramRef: { name: 'desk', namespace: 'default', parameterNotFoundAction: 'Deny' },
+      },
+    });
+    try {
+      expect(server.stores.find(group, 'lamps')?.peek('desk', 'default')?.apiVersion).toBe(`${group}/v1`);
+      const { power } = (await client.for(v2).get('desk', namespace)).spec ?? {};
+      const create = (value: string) =>
+        outcome(
+          client.for(ConfigMaps).create({ metadata: { name: 'c' }, data: { power: value } }, namespace),
+        );
+      await eventually(async () =>
+        expect(await create('none')).toMatch(new RegExp(`denied request: ${String(power)}$`)),
+      );
+      expect(await create(String(power))).toBe('fine');
+    } finally {
+      await bindings.delete('power');
+      await policies.delete('power');
+    }
   });
 
   it('migrates what is stored when it is written again', async () => {

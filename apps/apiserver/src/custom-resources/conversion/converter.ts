@@ -16,6 +16,8 @@ export interface ConversionTools {
   /** Made when the first webhook is asked. */
   webhooks(): Promise<WebhookClient>;
   random: Random;
+  /** Aborted when the server stops: it does not wait for webhooks that don't answer. */
+  signal: AbortSignal;
 }
 
 /** As upstream's clients of webhooks have it. */
@@ -60,7 +62,7 @@ function pruned(object: KubeObject, schema: Schema | undefined): KubeObject {
 }
 
 /** Source: apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go. */
-function webhookConverter({ spec }: CustomResourceDefinition, { webhooks, random }: ConversionTools) {
+function webhookConverter({ spec }: CustomResourceDefinition, { webhooks, random, signal }: ConversionTools) {
   const webhook = spec.conversion?.webhook;
   return async (objects: readonly KubeObject[], apiVersion: string): Promise<KubeObject[]> => {
     const [first] = objects;
@@ -74,7 +76,12 @@ function webhookConverter({ spec }: CustomResourceDefinition, { webhooks, random
     let answered: unknown[];
     try {
       const client = await webhooks();
-      const answer = await client.call({ config: webhook?.clientConfig ?? {}, timeoutMs, body: review });
+      const answer = await client.call({
+        config: webhook?.clientConfig ?? {},
+        timeoutMs,
+        body: review,
+        signal,
+      });
       answered = convertedObjects(answer, { apiVersion: review.apiVersion, uid });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);

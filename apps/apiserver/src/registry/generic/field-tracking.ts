@@ -17,6 +17,7 @@ export function fieldManagement(typing: FieldTyping, context: WriteContext, now:
     schemas,
     schemaName,
     manager: context.fieldManager,
+    operation: context.operation,
     apiVersion: context.apiVersion,
     subresource: context.subresource,
     now: formatTime(now),

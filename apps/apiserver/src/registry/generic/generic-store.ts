@@ -47,7 +47,7 @@ export interface GenericStoreOptions {
 /** Between the version that a store works in and the one that is kept. Promises where a webhook converts. */
 export interface StoredVersions {
   /** What is kept, in the store's version. */
-  fromStored(entry: CacheEntry): KubeObject | Promise<KubeObject>;
+  fromStored(entry: Pick<CacheEntry, 'object'>): KubeObject | Promise<KubeObject>;
   toStored(object: KubeObject): KubeObject | Promise<KubeObject>;
 }
 
@@ -122,6 +122,12 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
 
   list(namespace?: string): readonly T[] {
     return this.cache.list(namespace).map((entry) => entry.object as T);
+  }
+
+  async inOwnVersion(objects: readonly T[]): Promise<readonly T[]> {
+    const { versions } = this.options;
+    if (!versions) return objects;
+    return (await Promise.all(objects.map((object) => versions.fromStored({ object })))) as T[];
   }
 
   async create(object: T, info: WriteInfo = {}): Promise<T> {
@@ -376,19 +382,20 @@ export class GenericStore<T extends KubeObject = KubeObject> implements Resource
 
   private prepareMain(object: KubeObject, old: KubeObject, context: StrategyContext): KubeObject {
     const { strategy, hasStatus } = this.options;
-    let next = hasStatus ? withStatusOf(object, old) : object;
-    next = strategy.prepareForUpdate?.(next, old, context) ?? next;
-    return this.counted(next, old);
+    const given = hasStatus ? withStatusOf(object, old) : object;
+    const next = strategy.prepareForUpdate?.(given, old, context) ?? given;
+    return this.counted(next, old, strategy.changesGeneration?.(given, old));
   }
 
   /** With the generation counted up where the spec has changed. */
-  private counted(next: KubeObject, old: KubeObject): KubeObject {
+  private counted(
+    next: KubeObject,
+    old: KubeObject,
+    hasChanged = specChanged(next, old, this.options.codec.schemaName === undefined),
+  ): KubeObject {
     if (!(this.strategy.hasGeneration ?? this.options.hasStatus)) return next;
     const generation = old.metadata.generation ?? 0;
-    return withGeneration(
-      next,
-      specChanged(next, old, this.options.codec.schemaName === undefined) ? generation + 1 : generation,
-    );
+    return withGeneration(next, hasChanged ? generation + 1 : generation);
   }
 
   private prepareStatus(object: KubeObject, old: KubeObject, context: StrategyContext): KubeObject {

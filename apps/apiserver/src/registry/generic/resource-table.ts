@@ -63,6 +63,10 @@ export class ResourceTable implements StoreRegistry {
     return this.storeOf(group, resource);
   }
 
+  findVersion(group: string, version: string, resource: string): ResourceStore | undefined {
+    return this.lookup(group, version, resource)?.store;
+  }
+
   storeOf(group: string, resource: string): GenericStore | undefined {
     return this.byGroupResource.get(`${group}/${resource}`)?.store;
   }

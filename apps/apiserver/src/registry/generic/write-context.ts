@@ -9,6 +9,7 @@ export interface WriteContext {
   readonly namespace: string;
   readonly dryRun: boolean;
   readonly fieldManager: string;
+  readonly operation?: WriteInfo['operation'];
   readonly trace?: TraceParent;
   /** Of the version that the request speaks, for managedFields. */
   readonly apiVersion: string;
@@ -39,6 +40,7 @@ export function systemContext(
     namespace,
     dryRun: info.dryRun ?? false,
     fieldManager: info.fieldManager ?? 'kube-apiserver',
+    operation: info.operation,
     trace: info.trace,
     apiVersion: apiVersionOf(descriptor),
     subresource: info.subresource ?? '',

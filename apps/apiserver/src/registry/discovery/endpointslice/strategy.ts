@@ -12,12 +12,14 @@ import {
   isQualifiedName,
   isValidIp,
   required,
+  semanticEqual,
   tooMany,
 } from '@tinkernetes/apimachinery';
 import { endpointSliceCells } from '../../../printers/services';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapList, mapMember } from '../../fill';
 import { immutable } from '../../immutable';
+import { specChanged } from '../../generic/object-meta';
 import { protocols } from '../../pod-spec/ports';
 import { check, eachOf, oneOf, requireOneOf } from '../../rules';
 import type { NameCheck } from '@tinkernetes/apimachinery';
@@ -126,11 +128,15 @@ const withoutTopology = (slice: EndpointSlice): EndpointSlice =>
 export const endpointSliceStrategy = defineStrategy(EndpointSlices, {
   revalidatesMeta: true,
   hasGeneration: true,
+  // Labels count, too, and so does topology that is dropped afterwards.
+  changesGeneration: (slice, old) =>
+    specChanged(slice, old, false) || !semanticEqual(slice.metadata.labels, old.metadata.labels),
   default: (slice) =>
     mapMember(slice, 'ports', (ports) => mapList(ports, (port) => fill(port, { name: '', protocol: 'TCP' }))),
   // Topology belonged to an older version of the API.
   prepareForCreate: withoutTopology,
-  prepareForUpdate: withoutTopology,
+  prepareForUpdate: (slice, old) =>
+    semanticEqual(slice.endpoints, old.endpoints) ? slice : withoutTopology(slice),
   validate,
   validateUpdate: (slice, old) => [
     ...validate(slice),
