@@ -26,4 +26,8 @@ export class LruMap<K, V> {
     const [oldest] = this.entries.keys();
     if (oldest !== undefined) this.entries.delete(oldest);
   }
+
+  delete(key: K): void {
+    this.entries.delete(key);
+  }
 }

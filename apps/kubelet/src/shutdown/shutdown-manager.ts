@@ -79,13 +79,11 @@ export class ShutdownManager {
     const over = new AbortController();
     const abort = () => over.abort(new Error('the kubelet is stopping'));
     signal.addEventListener('abort', abort, { once: true });
+    over.signal.addEventListener('abort', () => this.noticeEnd(), { once: true });
     const timer = clock.setTimeout(() => over.abort(new Error('the period is over')), seconds * 1000);
     try {
       while (!over.signal.aborted && pods.some((pod) => !hasEnded(uidOf(pod)))) {
-        await new Promise<void>((resolve) => {
-          this.noticeEnd = resolve;
-          over.signal.addEventListener('abort', () => resolve(), { once: true });
-        });
+        await new Promise<void>((resolve) => (this.noticeEnd = resolve));
       }
     } finally {
       timer.cancel();

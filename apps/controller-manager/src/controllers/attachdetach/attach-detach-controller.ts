@@ -11,6 +11,7 @@ import {
   type VolumeAttachment,
 } from '@tinkernetes/api';
 import { ignoreNotFound, isAlreadyExists, isConditionTrue, keyOf } from '@tinkernetes/apimachinery';
+import { LruMap } from '@tinkernetes/component-base';
 import type { ReconcileResult, Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
@@ -28,6 +29,9 @@ import {
 
 /** How long a node that is not healthy may keep a volume that nobody needs there. Source: upstream's maxWaitForUnmountDuration. */
 const maxWaitForUnmountMs = 6 * 60_000;
+
+/** Of messages that are remembered, so that they are said once. */
+const maxSaid = 4096;
 
 const claimIndex = 'attachDetachClaim';
 const nodeIndex = 'nodeOfVolumeUser';
@@ -63,8 +67,8 @@ class AttachDetachController implements Reconciler {
   private readonly forced;
   /** When a volume was first not needed any more, by attachment. */
   private readonly unneededSince = new Map<string, number>();
-  /** What has been said, until it changes: by attachment. */
-  private readonly said = new Map<string, string>();
+  /** What has been said last, by attachment, and by Pod where it has to wait for another's. */
+  private readonly said = new LruMap<string, string>(maxSaid);
 
   constructor(
     private readonly context: ControllerContext,

@@ -22,7 +22,11 @@ export class DriverPlugin {
 
   /** Started by the first call. */
   async calls(): Promise<DriverCalls> {
-    this.started ??= this.start();
+    this.started ??= this.start().catch((error: unknown) => {
+      // The next call tries again.
+      this.started = undefined;
+      throw error;
+    });
     return (await this.started).calls;
   }
 

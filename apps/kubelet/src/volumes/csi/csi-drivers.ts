@@ -47,12 +47,15 @@ export class CsiDrivers {
 
   /** Looks at what is there, and from then on at what comes and goes; ends with the signal. */
   async start(): Promise<void> {
-    const { directory, signal } = this.deps;
+    const { directory, logger, signal } = this.deps;
     await mkdir(directory, { recursive: true, mode: 0o750 });
     if (signal.aborted) return;
     this.watcher = watch(directory, (_event, name) => {
       if (name) this.look(name);
     });
+    this.watcher.on('error', (error) =>
+      logger.error({ err: error, directory }, 'CSI drivers are not watched'),
+    );
     signal.addEventListener('abort', () => this.stop(), { once: true });
     for (const name of await readdir(directory)) this.look(name);
     await this.work;
