@@ -4,7 +4,7 @@ import type { RawRequest } from '@tinkernetes/client';
 import { VirtualClock } from '@tinkernetes/component-base/testing';
 import { KindMapper } from './kind-mapper';
 import { MetricError, proposeByMetric } from './metric-proposal';
-import { MetricsClient, parseDuration } from './metrics-client';
+import { MetricsClient } from './metrics-client';
 
 const timestamp = '2026-01-01T00:00:00Z';
 const now = Date.parse(timestamp);
@@ -225,13 +225,4 @@ describe('proposeByMetric', () => {
     expect(error).toBeInstanceOf(MetricError);
     expect(error).toMatchObject({ reason, detail });
   });
-});
-
-it.each([
-  ['10s', 10_000],
-  ['1m30.5s', 90_500],
-  ['250ms', 250],
-  ['1h0m0s', 3600_000],
-])('reads the duration %s', (text, ms) => {
-  expect(parseDuration(text)).toBe(ms);
 });

@@ -1,7 +1,7 @@
 import type { CrossVersionObjectReference, LabelSelector } from '@tinkernetes/api';
 import { isNotFound, Quantity, selectorOf } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
-import type { Clock } from '@tinkernetes/component-base';
+import { parseDuration, type Clock } from '@tinkernetes/component-base';
 import type { KindMapper } from './kind-mapper';
 import type { PodSample, PodSamples } from './pod-groups';
 
@@ -74,7 +74,7 @@ export class MetricsClient {
       samples.set(item.metadata.name, {
         value: usages.reduce((sum, usage) => sum + milli(usage ?? '0'), 0),
         timestamp: Date.parse(item.timestamp),
-        windowMs: parseDuration(item.window),
+        windowMs: parseDuration(item.window) ?? 0,
       });
     }
     if (samples.size === 0 && container !== undefined)
@@ -168,21 +168,4 @@ export class MetricsClient {
 function windowOf({ windowSeconds, window }: MetricValueList['items'][number]): number | undefined {
   const seconds = windowSeconds ?? window;
   return seconds === undefined ? undefined : seconds * 1000;
-}
-
-const unitMs: Readonly<Record<string, number>> = {
-  h: 3600_000,
-  m: 60_000,
-  s: 1000,
-  ms: 1,
-  us: 0.001,
-  ns: 1e-6,
-};
-
-/** Go's notation: `10s`, `1m30.5s`. */
-export function parseDuration(text: string): number {
-  let total = 0;
-  for (const [, number = '0', unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s|us|µs|ns)/g))
-    total += Number(number) * (unitMs[unit === 'µs' ? 'us' : unit] ?? 0);
-  return total;
 }
