@@ -188,6 +188,18 @@ describe('C27 a node that falls silent', () => {
     expect(await taintsOf('n1')).toEqual([]);
   });
 
+  it('is told of once: a Pod whose kubelet says that it is ready stays so', async () => {
+    const [web] = await podsOf('web');
+    if (web) await makeReady(web, '10.244.1.9');
+    // Its health is looked at several times.
+    const end = clock.now() + 20_000;
+    clock.speed = 20;
+    await until(() => Promise.resolve(expect(clock.now()).toBeGreaterThan(end)));
+    await clock.slowDown();
+    const [after] = await podsOf('web');
+    expect(findCondition(after?.status?.conditions, 'Ready')?.status).toBe('True');
+  });
+
   it('loses its Pods after their 300 s: a Deployment makes another, a StatefulSet waits, a DaemonSet keeps its own', async () => {
     clock.speed = 60;
     const [db] = await until(async () => {

@@ -1,4 +1,4 @@
-import { Events, Leases, Nodes, Pods } from '@tinkernetes/api';
+import { Events, Leases, Nodes, Pods, type Node } from '@tinkernetes/api';
 import { isNotFound } from '@tinkernetes/apimachinery';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { conditionOf, KubeletFixture, nodeName } from './testing/kubelet-fixture';
@@ -86,6 +86,27 @@ describe('kubelet', () => {
     );
     expect(pod.metadata.uid).toBe(patched.metadata.uid);
     await kubelet.client.for(Pods).delete('lost', { namespace: 'default', gracePeriodSeconds: 0 });
+  });
+
+  it('C27 says that its node is ready again after somebody took it for lost', async () => {
+    const nodes = kubelet.client.for(Nodes);
+    const readyOf = (node: Node) => node.status?.conditions?.find((c) => c.type === 'Ready');
+    const unknown = { type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' };
+    const patched = await nodes.patch(
+      nodeName,
+      { status: { conditions: [unknown] } },
+      { type: 'strategic', subresource: 'status' },
+    );
+    expect(readyOf(patched)?.status).toBe('Unknown');
+    await eventually(async () =>
+      expect(readyOf(await nodes.get(nodeName))).toMatchObject({ status: 'True', reason: 'KubeletReady' }),
+    );
+    await eventually(async () => {
+      const { items } = await kubelet.client
+        .for(Events)
+        .list({ fieldSelector: `involvedObject.name=${nodeName},reason=NodeReady` });
+      expect(items.map(({ count }) => count)).toEqual([2]);
+    });
   });
 
   it('completes a pod whose containers end and never restart', async () => {

@@ -488,6 +488,7 @@ export class NodeAgent {
       added: seen,
       updated: (old, next) => {
         seen(next);
+        this.reporter.observe(next);
         if (!sameNames(old.status?.volumesAttached, next.status?.volumesAttached)) this.wakeWaiting();
       },
     });

@@ -43,6 +43,10 @@ export class NodeReporter {
   private node: Node | undefined;
   private lastSent = '';
   private lastSentAt = 0;
+  /** The Node's resourceVersion after the last report; what a watch tells of earlier ones is no news. */
+  private sentVersion = 0;
+  /** What was told of the Node while a report was on its way: its answer says whether that is news. */
+  private unseen: Node | undefined;
   private busy = false;
   private dirty = false;
   private timers: Timer[] = [];
@@ -87,9 +91,27 @@ export class NodeReporter {
     void this.drain();
   }
 
+  /**
+   * The Node as the API has it. Where somebody else wrote its conditions, as the node controller does with those of a
+   * node that was silent, what this node knows is told again at once: without it, it would stay lost for minutes.
+   */
+  observe(node: Node): void {
+    this.unseen = this.busy ? node : undefined;
+    const isOlder = Number(node.metadata.resourceVersion) <= this.sentVersion;
+    if (this.busy || isOlder || !this.contradicts(node)) return;
+    this.conditions = node.status?.conditions ?? [];
+    this.lastSent = '';
+    this.report();
+  }
+
   /** A warning about the node itself. */
   warn(reason: string, message: string): void {
     this.recordEvent(reason, message, 'Warning');
+  }
+
+  private contradicts(node: Node): boolean {
+    const theirs = new Map(node.status?.conditions?.map((c) => [c.type, c.status]));
+    return this.conditions.some(({ type, status }) => theirs.get(type) !== status);
   }
 
   private async heartbeat(): Promise<void> {
@@ -147,6 +169,7 @@ export class NodeReporter {
       }
     }
     this.busy = false;
+    if (this.unseen && !signal.aborted) this.observe(this.unseen);
   }
 
   private async currentStatus(): Promise<NodeStatus> {
@@ -164,7 +187,10 @@ export class NodeReporter {
     if (text === this.lastSent && clock.monotonic() - this.lastSentAt < statusReportMs) return;
     const addresses = [...(status.addresses ?? []), { $patch: 'replace' }];
     const patch = { status: { ...status, addresses } };
-    await client.for(Nodes).patch(facts.name, patch, { type: 'strategic', subresource: 'status', signal });
+    const sent = await client
+      .for(Nodes)
+      .patch(facts.name, patch, { type: 'strategic', subresource: 'status', signal });
+    this.sentVersion = Number(sent.metadata.resourceVersion);
     this.announce(status.conditions ?? []);
     this.remember(status);
   }

@@ -2,7 +2,6 @@ import { Leases, Nodes, Pods, type Node, type Pod } from '@tinkernetes/api';
 import {
   findCondition,
   isConditionTrue,
-  isConflict,
   isNotFound,
   isPodReady,
   setCondition,
@@ -45,6 +44,8 @@ class NodeLifecycleController implements Reconciler {
   private readonly pods;
   private readonly limiter: EvictionLimiter;
   private readonly heartbeats = new Map<string, Heartbeat>();
+  /** Nodes that are not ready and whose Pods were told so: once, for their kubelets may know better. */
+  private readonly marked = new Set<string>();
 
   constructor(
     private readonly context: ControllerContext,
@@ -67,7 +68,10 @@ class NodeLifecycleController implements Reconciler {
     this.nodes.addEventHandler({
       added: (node) => enqueue(node.metadata.name),
       updated: (_, node) => enqueue(node.metadata.name),
-      deleted: (node) => this.heartbeats.delete(node.metadata.name),
+      deleted: ({ metadata: { name } }) => {
+        this.heartbeats.delete(name);
+        this.marked.delete(name);
+      },
     });
   }
 
@@ -110,7 +114,11 @@ class NodeLifecycleController implements Reconciler {
       }
     }
     node = await this.bringTaintsInLine(node, signal);
-    if (noExecuteKey(node)) await this.markPodsNotReady(name, signal);
+    if (!noExecuteKey(node)) this.marked.delete(name);
+    else if (!this.marked.has(name)) {
+      await this.markPodsNotReady(name, signal);
+      this.marked.add(name);
+    }
   }
 
   private async bringTaintsInLine(node: Node, signal: AbortSignal): Promise<Node> {
@@ -161,7 +169,7 @@ class NodeLifecycleController implements Reconciler {
         );
       recorder.event(pod, 'Warning', 'NodeNotReady', 'Node is not ready');
     } catch (error) {
-      if (!isNotFound(error) && !isConflict(error)) throw error;
+      if (!isNotFound(error)) throw error;
     }
   }
 
