@@ -227,6 +227,24 @@ export const flags = {
     min: 1,
     help: 'Services whose EndpointSlices are worked on at once',
   },
+  'mirroring-concurrent-service-endpoint-syncs': {
+    type: 'number',
+    default: 5,
+    min: 1,
+    help: 'Services whose Endpoints are mirrored at once',
+  },
+  'concurrent-ttl-after-finished-syncs': {
+    type: 'number',
+    default: 5,
+    min: 1,
+    help: 'Finished Jobs worked on at once',
+  },
+  'concurrent-resource-claim-syncs': {
+    type: 'number',
+    default: 50,
+    min: 1,
+    help: 'ResourceClaims, and Pods that need some, worked on at once',
+  },
   'concurrent-namespace-syncs': { type: 'number', default: 10, min: 1, help: 'Namespaces worked on at once' },
   'concurrent-gc-syncs': { type: 'number', default: 20, min: 1, help: 'Garbage collector workers' },
   'concurrent-serviceaccount-token-syncs': {

@@ -101,7 +101,12 @@ export function startEndpointSliceMirroringController(context: ControllerContext
     const { name, namespace } = metadata;
     await client.for(EndpointSlices).delete(name, { namespace, signal }).catch(ignoreNotFound);
   }
-  return queueController({ context, queue, reconciler, concurrency: 5 });
+  return queueController({
+    context,
+    queue,
+    reconciler,
+    concurrency: context.flags['mirroring-concurrent-service-endpoint-syncs'],
+  });
 }
 
 const labelsOf = ({ metadata }: Endpoints): Record<string, string> => ({

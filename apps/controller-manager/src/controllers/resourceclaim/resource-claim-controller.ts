@@ -87,7 +87,12 @@ export function startResourceClaimController(context: ControllerContext): Runnab
       if (claim) await settleConsumers(claim, { client, pods: pods.lister, signal });
     },
   };
-  return queueController({ context, queue, reconciler, concurrency: 10 });
+  return queueController({
+    context,
+    queue,
+    reconciler,
+    concurrency: context.flags['concurrent-resource-claim-syncs'],
+  });
 }
 
 interface EquipDeps {

@@ -46,5 +46,10 @@ export function startTtlAfterFinishedController(context: ControllerContext): Run
         .catch(ignoreNotFound);
     },
   };
-  return queueController({ context, queue, reconciler, concurrency: 5 });
+  return queueController({
+    context,
+    queue,
+    reconciler,
+    concurrency: context.flags['concurrent-ttl-after-finished-syncs'],
+  });
 }
