@@ -55,7 +55,7 @@ async function converse(stream: Duplex, handle: (command: string[]) => Reply): P
   stream.end();
 }
 
-/** A RESP array of bulk strings, or an inline command. */
+/** A RESP array of bulk strings, or an inline command; undefined where it is not all there. Throws for what is neither. */
 function parseCommand(text: string): { command: string[]; length: number } | undefined {
   const end = text.indexOf('\r\n');
   if (!text.startsWith('*')) {
@@ -70,6 +70,7 @@ function parseCommand(text: string): { command: string[]; length: number } | und
     const header = text.indexOf('\r\n', at);
     if (header < 0) return undefined;
     const size = Number(text.slice(at + 1, header));
+    if (text[at] !== '$' || !Number.isInteger(size) || size < 0) throw new Error('Protocol error');
     if (text.length < header + 4 + size) return undefined;
     command.push(text.slice(header + 2, header + 2 + size));
     at = header + 4 + size;
