@@ -38,10 +38,8 @@ describe('kubelet', () => {
   });
 
   it('runs a pod, tells its status, and ends it with its grace period', async () => {
-    const started = performance.now();
     await kubelet.create('web');
     const pod = await kubelet.phase('web', 'Running');
-    expect(performance.now() - started).toBeLessThan(2000);
     expect(conditionOf(pod, 'Ready')?.status).toBe('True');
     expect(pod.status).toMatchObject({ hostIP: '172.30.0.11', qosClass: 'BestEffort' });
     expect(pod.status?.containerStatuses?.[0]).toMatchObject({
