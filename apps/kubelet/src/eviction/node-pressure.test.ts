@@ -49,7 +49,7 @@ describe('a node that runs out of something', () => {
     const victim = await kubelet.phase('victim', 'Failed');
     expect(victim.status?.reason).toBe('Evicted');
     expect(victim.status?.message).toMatch(
-      /^The node was low on resource: memory\. Threshold quantity: \S+, available: \S+\. $/,
+      /^The node was low on resource: memory\. Threshold quantity: \S+, available: \S+\. Container victim-main was using \S+, request is 0, has larger consumption of memory\. $/,
     );
     expect(conditionOf(victim, 'DisruptionTarget')?.reason).toBe('TerminationByKubelet');
     await kubelet.create('late');
