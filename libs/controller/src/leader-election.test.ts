@@ -1,4 +1,5 @@
 import { Leases, type Lease } from '@tinkernetes/api';
+import { formatMicroTime } from '@tinkernetes/component-base';
 import { SeededRandom, silentLogger, VirtualClock } from '@tinkernetes/component-base/testing';
 import { LeadershipLostError, runLeaderElection } from './leader-election';
 import { TestClient } from './test-client';
@@ -112,6 +113,36 @@ describe('runLeaderElection', () => {
     await clock.advance(0);
     await b.ended;
   });
+
+  it.each(Array.from({ length: 12 }, (_, i) => i * 170))(
+    'takes over within two retry periods of the end of a lease that was last renewed %i ms after a look at it',
+    async (offsetMs) => {
+      const leases = server.resource(Leases);
+      const renewed = (at: number) => ({
+        holderIdentity: 'other',
+        leaseDurationSeconds: 15,
+        renewTime: formatMicroTime(at),
+      });
+      await leases.create({
+        metadata: { name: 'kube-scheduler', namespace: 'kube-system' },
+        spec: renewed(clock.now()),
+      });
+      const b = candidate('b'.repeat(1 + (offsetMs % 7)));
+      await clock.advance(offsetMs);
+      for (let i = 0; i < 5; i++) {
+        await clock.advance(2000);
+        await leases.update({ ...(lease() as Lease), spec: renewed(clock.now()) });
+      }
+      const lastMs = clock.now();
+      for (let ms = 0; ms < 20_000 && !b.leads(); ms += 100) await clock.advance(100);
+      const tookMs = Date.parse(lease()?.spec.acquireTime ?? '') - lastMs;
+      expect(tookMs).toBeGreaterThanOrEqual(15_000);
+      expect(tookMs).toBeLessThanOrEqual(15_000 + 2 * 2000);
+      b.stop();
+      await clock.advance(0);
+      await b.ended;
+    },
+  );
 
   it('stops leading when the lease could not be renewed in time', async () => {
     const a = candidate('a');
