@@ -40,6 +40,37 @@ describe('CelEnvironment', () => {
     ["format.dns1123Label().validate('Not_Valid').hasValue()", {}, true],
     ["!format.named('dns1123Label').value().validate('fine').hasValue()", {}, true],
     ["'%s has %d'.format(['a', 2])", {}, 'a has 2'],
+    ["object.name.matches('^[a-z]+$') && !object.name.matches('b{2}')", { name: 'abc' }, true],
+    ["matches('abc', '(?i)B') && 'a\\nb'.matches('a(?s:.)b')", {}, true],
+    ['[1, 2, 3].all(i, v, v == i + 1) && object.list.exists(i, v, i == 1 && v == 5)', { list: [4, 5] }, true],
+    ["object.labels.all(k, v, k + 'x' == v)", { labels: { a: 'ax', b: 'bx' } }, true],
+    [
+      "object.labels.existsOne(k, v, v == 'ax') && !object.labels.exists_one(k, v, k != '')",
+      { labels: { a: 'ax', b: 'bx' } },
+      true,
+    ],
+    [
+      '[1, 2].transformList(i, v, i * v) == [0, 2] && [1, 2, 3].transformList(i, v, v > 1, v * 2) == [4, 6]',
+      {},
+      true,
+    ],
+    ["object.labels.transformMap(k, v, k + v) == {'a': 'ax'}", { labels: { a: 'x' } }, true],
+    [
+      "object.labels.transformMapEntry(k, v, v != '', {v: k}) == {'x': 'a'}",
+      { labels: { a: 'x', b: '' } },
+      true,
+    ],
+    [
+      'object.list.all(i, v, v.all(j, w, w == i + j))',
+      {
+        list: [
+          [0, 1],
+          [1, 2],
+        ],
+      },
+      true,
+    ],
+    ['[0, 1].exists(i, v, 1 / v == 1)', {}, true],
   ])('%s', (expression, object, expected) => {
     if (expected === undefined) expect(() => evaluate(expression, object)).toThrow('parse error');
     else expect(evaluate(expression, object)).toBe(expected);
@@ -64,6 +95,26 @@ describe('CelEnvironment', () => {
     expect(() => program.evaluate({ object: toCelValue(object) }, budget)).toThrow(costExceeded);
   });
 
+  it("has RE2's regular expressions, and refuses literals that are none before anything runs", () => {
+    for (const pattern of ['(?=a)', '(a)\\\\1', 'a(', '[[:no:]]']) {
+      expect(() => environment.compile(`object.name.matches('${pattern}')`)).toThrow(CelCompileError);
+    }
+    expect(() => evaluate('object.name.matches(object.pattern)', { name: 'a', pattern: 'a(' })).toThrow(
+      'error parsing regexp: missing closing )',
+    );
+    // Takes years where patterns are tried by going back.
+    const name = `${'a'.repeat(200)}b`;
+    expect(evaluate("object.name.matches('^(a+)+$')", { name })).toBe(false);
+  });
+
+  it('refuses comprehensions with two variables whose predicate is none, and keys that come twice', () => {
+    expect(() => environment.compile('[1].all(i, v, v)')).toThrow('predicate must return bool');
+    expect(() => environment.compile('1.all(i, v, true)')).toThrow(CelCompileError);
+    expect(() => environment.compile('[1].all(1, v, true)')).toThrow('argument must be a simple name');
+    expect(() => evaluate("[1, 2].transformMapEntry(i, v, {'k': v})")).toThrow('key k already exists');
+    expect(() => evaluate('[1, 0].all(i, v, 1 / v == 1)')).toThrow('zero');
+  });
+
   it('asks the authorizer who is given', async () => {
     const authorizer = new CelAuthorizer(
       {
@@ -82,6 +133,12 @@ describe('CelEnvironment', () => {
       );
     expect(await allowed('get')).toBe(true);
     expect(await allowed('delete')).toBe(false);
+    const allowedVerbs = await evaluate(
+      "['get', 'delete'].transformList(i, v, authorizer.group('').resource('pods').namespace('a').check(v).allowed())",
+      {},
+      { authorizer },
+    );
+    expect(allowedVerbs).toEqual([true, false]);
     const asked = new CelAuthorizer(authorizer.authorizer, authorizer.user, { resource: 'pods' });
     expect(
       await evaluate("authorizer.requestResource.check('get').allowed()", {}, { authorizer: asked }),

@@ -1,4 +1,5 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
+import { childrenOf, isComprehension } from './ast';
 
 /** Upstream's `PerCallLimit`: what one expression may cost. Source: k8s.io/apiserver/pkg/apis/cel/config.go. */
 export const perCallLimit = 1_000_000;
@@ -7,49 +8,17 @@ export const requestBudget = 10_000_000;
 
 export const costExceeded = 'operation cancelled: actual cost limit exceeded';
 
-/** Macros that run their last arguments once for each element. */
-const comprehensions: ReadonlySet<string> = new Set([
-  'all',
-  'exists',
-  'exists_one',
-  'existsOne',
-  'filter',
-  'map',
-  'transformList',
-  'transformMap',
-]);
-
 /**
  * An upper bound of what an expression costs over collections of at most `largest` elements: one a step, and a
  * comprehension's body once for each element. It is known before the expression runs, so nothing has to be cut off.
  */
 export function costOf(node: ASTNode, largest: number): number {
-  switch (node.op) {
-    case 'value':
-    case 'id':
-      return 1;
-    case '.':
-    case '.?':
-      return 1 + costOf(node.args[0], largest);
-    case 'call':
-      return 1 + sum(node.args[1], largest);
-    case 'rcall': {
-      const [name, receiver, args] = node.args;
-      const own = 1 + costOf(receiver, largest);
-      if (!comprehensions.has(name)) return own + sum(args, largest);
-      const size = Math.max(largest, literalSize(receiver));
-      return own + size * sum(args, largest);
-    }
-    case 'list':
-      return 1 + sum(node.args, largest);
-    case 'map':
-      return 1 + sum(node.args.flat(), largest);
-    case '!_':
-    case '-_':
-      return 1 + costOf(node.args, largest);
-    default:
-      return 1 + sum(node.args, largest);
+  if (node.op === 'rcall' && isComprehension(node.args[0])) {
+    const [, receiver, args] = node.args;
+    const size = Math.max(largest, literalSize(receiver));
+    return 1 + costOf(receiver, largest) + size * sum(args, largest);
   }
+  return 1 + sum(childrenOf(node), largest);
 }
 
 const sum = (nodes: readonly ASTNode[], largest: number): number =>

@@ -7,8 +7,10 @@ import { registerHas, widenHas } from './library/has';
 import { registerLists, registerSets } from './library/lists';
 import { registerMath } from './library/math';
 import { registerQuantity } from './library/quantity';
+import { registerRegularExpressions, useRe2 } from './library/regular-expressions';
 import { registerSemver } from './library/semver';
 import { registerJsonPatch, registerStrings } from './library/strings';
+import { registerTwoVariables } from './library/two-variables';
 import { registerUrls } from './library/urls';
 import type { Activation, CelProgram, CostBudget } from './types';
 
@@ -25,6 +27,7 @@ export class Engine {
   create(expression: string): CelProgram {
     try {
       const parsed = this.env.parse(widenHas(expression));
+      useRe2(parsed.ast);
       const { valid, error } = parsed.check();
       if (!valid) throw error ?? new Error('the expression has type errors');
       return new Program(expression, parsed.ast, parsed);
@@ -98,6 +101,8 @@ function base(): Environment {
   const env = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
   registerHas(env);
   registerStrings(env);
+  registerRegularExpressions(env);
+  registerTwoVariables(env);
   registerJsonPatch(env);
   registerLists(env);
   registerSets(env);

@@ -1,8 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js';
-import { LruMap } from '@tinkernetes/component-base';
-import { RE2JS } from 're2js';
 
-/** CEL's strings extension beyond what the library has, and Kubernetes' regular expressions (RE2: linear time). */
+/** CEL's strings extension beyond what the library has. */
 export function registerStrings(env: Environment): void {
   env.registerFunction(
     'string.charAt(int): string',
@@ -19,18 +17,6 @@ export function registerStrings(env: Environment): void {
   env.registerFunction('string.reverse(): string', (text: string) => [...text].reverse().join(''));
   env.registerFunction('string.format(list<dyn>): string', (text: string, values: readonly unknown[]) =>
     format(text, values),
-  );
-  env.registerFunction(
-    'string.find(string): string',
-    (text: string, pattern: string) => findAll(text, pattern, 1)[0] ?? '',
-  );
-  env.registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) =>
-    findAll(text, pattern, Infinity),
-  );
-  env.registerFunction(
-    'string.findAll(string, int): list<string>',
-    (text: string, pattern: string, limit: bigint) =>
-      findAll(text, pattern, limit < 0n ? Infinity : Number(limit)),
   );
 }
 
@@ -57,16 +43,6 @@ function replaceFirst(
     out = out.slice(0, at) + to + out.slice(at + from.length);
     start = at + to.length;
   }
-  return out;
-}
-
-const patterns = new LruMap<string, RE2JS>(500);
-const compiled = (pattern: string): RE2JS => patterns.getOrCreate(pattern, () => RE2JS.compile(pattern));
-
-function findAll(text: string, pattern: string, limit: number): string[] {
-  const matcher = compiled(pattern).matcher(text);
-  const out: string[] = [];
-  while (out.length < limit && matcher.find()) out.push(matcher.group() ?? '');
   return out;
 }
 
