@@ -6,4 +6,4 @@ export {
   type BullWorkQueuesOptions,
 } from './bull/bull-work-queues';
 export type { RateLimiterOptions } from './rate-limiter';
-export { formatRevisions, parseRevisions } from './revisions';
+export { formatRevisions, mergeRevisions, parseRevisions } from './revisions';

@@ -1,5 +1,5 @@
 import type { Clock } from '@tinkernetes/component-base';
-import type { RateLimitingQueue } from '@tinkernetes/workqueue';
+import { mergeRevisions, type RateLimitingQueue } from '@tinkernetes/workqueue';
 
 /** A leader that is gone was missed for less than this: what others saw before, it has put into the queues itself. */
 const rememberedMs = 5 * 60_000;
@@ -62,7 +62,9 @@ export class GatedQueue implements RateLimitingQueue {
 
   /** Adds what was remembered. */
   open(): void {
-    for (const [key, seen] of new Map([...this.before, ...this.recent])) this.queue.add(key, seen);
+    const all = new Map(this.before);
+    for (const [key, seen] of this.recent) all.set(key, mergeRevisions(all.get(key), seen));
+    for (const [key, seen] of all) this.queue.add(key, seen);
     this.before.clear();
     this.recent.clear();
   }
@@ -74,6 +76,7 @@ export class GatedQueue implements RateLimitingQueue {
       this.recent = new Map();
       this.since = now;
     }
-    this.recent.set(key, seen);
+    // Changes of several resources may have brought the key: its worker must have seen all of them.
+    this.recent.set(key, mergeRevisions(this.recent.get(key), seen));
   }
 }

@@ -1,7 +1,12 @@
-import { Pods } from '@tinkernetes/api';
+import { Pods, ReplicaSets } from '@tinkernetes/api';
 import { runWorkers } from '@tinkernetes/controller';
 import { eventually, silentLogger, VirtualClock } from '@tinkernetes/component-base/testing';
-import { createInProcessWorkQueues, type RateLimitingQueue, type WorkItem } from '@tinkernetes/workqueue';
+import {
+  createInProcessWorkQueues,
+  parseRevisions,
+  type RateLimitingQueue,
+  type WorkItem,
+} from '@tinkernetes/workqueue';
 import { SharedKeys } from './shared-keys';
 
 describe('SharedKeys', () => {
@@ -59,6 +64,24 @@ describe('SharedKeys', () => {
       ['before', 'pods=6'],
       ['now', 'pods=7'],
     ]);
+    expect(queue.length).toBe(0);
+  });
+
+  it('has a worker see all changes that brought a key while nobody led', async () => {
+    const { follower } = setup();
+    const queue = follower.queues.create('q');
+    told('5', follower, () => queue.add('a/x'));
+    await clock.advance(6 * 60_000);
+    follower.around({ descriptor: ReplicaSets, resourceVersion: '7' }, () => queue.add('a/x'));
+    queue.addRateLimited('a/x');
+    follower.lead();
+    const { minResourceVersion } = await take(queue);
+    expect(parseRevisions(minResourceVersion ?? '')).toEqual(
+      new Map([
+        ['pods', 5n],
+        ['replicasets.apps', 7n],
+      ]),
+    );
     expect(queue.length).toBe(0);
   });
 
