@@ -99,8 +99,9 @@ export class HttpExtender implements Extender {
       this.options.nodeCacheCapable && result.NodeNames
         ? result.NodeNames
         : (result.Nodes?.items ?? []).map(({ metadata }) => metadata.name);
+    const byName = new Map(nodes.map((node) => [node.name, node]));
     return names.map((name) => {
-      const node = nodes.find((candidate) => candidate.name === name);
+      const node = byName.get(name);
       if (!node)
         throw new Error(
           `extender "${this.name}" claims a filtered node "${name}" which is not found in the input node list`,

@@ -47,7 +47,11 @@ export function startServiceAccountTokenController(context: ControllerContext): 
         // The cache may not have it yet, and the Secret would be deleted.
         (await client.for(ServiceAccounts).get(name, { namespace, signal }).catch(ignoreNotFound));
       if (!account || !isTokenOf(secret, account)) return remove(secret, signal);
-      signing ??= readKeys();
+      signing ??= readKeys().catch((error: unknown) => {
+        // The retry reads them again.
+        signing = undefined;
+        throw error;
+      });
       const keys = await signing;
       if (keys) await fill(secret, { account, ...keys, signal });
     },
