@@ -1,6 +1,8 @@
-import { Leases, Nodes, Pods } from '@tinkernetes/api';
+import { CSIDrivers, CSINodes, Leases, Nodes, Pods } from '@tinkernetes/api';
 import { isNotFound } from '@tinkernetes/apimachinery';
 import { eventually } from '@tinkernetes/component-base/testing';
+import { serveHostPathNode } from '@tinkernetes/csi';
+import { join } from 'node:path';
 import { staggered } from './light-nodes';
 import { KubeletFixture } from './testing/kubelet-fixture';
 
@@ -52,6 +54,48 @@ describe('light nodes', () => {
     );
     expect(owners.sort()).toEqual(names);
   });
+
+  it('share the CSI drivers of their machine: each tells of them, and mounts volumes in its own directory', async () => {
+    const driver = 'hostpath.csi.tinkernetes.dev';
+    await kubelet.client.for(CSIDrivers).create({
+      metadata: { name: driver },
+      spec: { attachRequired: false, podInfoOnMount: true, volumeLifecycleModes: ['Ephemeral'] },
+    });
+    const root = join(kubelet.directory, 'root');
+    const server = await serveHostPathNode({
+      endpoint: `unix://${join(kubelet.directory, 'node.sock')}`,
+      stateDir: join(kubelet.directory, 'volumes'),
+      perNode: false,
+      nodeId: 'machine-1',
+      registrationDir: join(root, 'plugins_registry'),
+    });
+    try {
+      for (const [i, light] of names.entries()) {
+        const { spec } = await eventually(() => kubelet.client.for(CSINodes).get(light));
+        expect(spec.drivers).toEqual([expect.objectContaining({ name: driver, nodeID: 'machine-1' })]);
+        const { metadata } = await kubelet.create(`stored-${i}`, {
+          nodeName: light,
+          volumes: [{ name: 'scratch', csi: { driver } }],
+          containers: [
+            {
+              name: `stored-${i}-main`,
+              image: 'busybox',
+              volumeMounts: [{ name: 'scratch', mountPath: '/scratch' }],
+            },
+          ],
+        });
+        await kubelet.phase(`stored-${i}`, 'Running');
+        const { mounts = [] } = kubelet.runtime.container(`stored-${i}-main`)?.config ?? {};
+        expect(mounts.find((m) => m.containerPath === '/scratch')?.hostPath).toBe(
+          join(root, 'nodes', light, 'pods', metadata.uid ?? '', 'volumes/kubernetes.io~csi/scratch/mount'),
+        );
+      }
+      for (const i of names.keys())
+        await kubelet.client.for(Pods).delete(`stored-${i}`, { namespace: 'default', gracePeriodSeconds: 0 });
+    } finally {
+      server.close();
+    }
+  }, 30_000);
 
   it('end after a restart what was deleted meanwhile on their own node, and touch nothing of the others', async () => {
     const survivor = kubelet.runtime.container('light-0-main')?.id;

@@ -6,7 +6,8 @@ export const startingAtOnce = 16;
 
 /**
  * The nodes that one process runs: itself, or `--nodes` light ones, NAME-0 … NAME-(N-1). Light nodes have directories,
- * identities, ports and heartbeats of their own; the runtime, the address and the serving certificate are shared.
+ * identities, ports and heartbeats of their own; the runtime, CSI drivers, the address and the
+ * serving certificate are shared.
  */
 export function nodesOf(options: Options): Options[] {
   const { nodes, rootDir, bootstrapKubeconfig, kubeconfig, port } = options;

@@ -161,6 +161,7 @@ export class NodeAgent {
       logger,
       signal,
       rootDir: options.rootDir,
+      registryDir: options.pluginsRegistryDir,
       nodeName,
       nodeUID: () => this.reporter.nodeUID,
       node: () => this.node,
@@ -498,9 +499,8 @@ export class NodeAgent {
     for (const uid of this.volumes.waiting) this.workers.wakeUp(uid);
   }
 
-  /** Light nodes share one machine, and its drivers belong to none of them. */
+  /** Light nodes share the drivers of their machine: each tells of them in its own CSINode. */
   private async startCsi(): Promise<void> {
-    if (this.deps.options.ownerLabel) return;
     await this.csi.start();
     for (const uid of await this.csi.leftovers((known) => this.pods.has(known) || this.isWorkedOn(known)))
       await this.volumes.remove(uid);

@@ -25,6 +25,8 @@ export interface Options {
   certDir: string;
   clientCertDir: string;
   rootDir: string;
+  /** Where CSI drivers make themselves known; one directory for all light nodes of a machine. */
+  pluginsRegistryDir: string;
   podLogsDir: string;
   address: string;
   port: number;
@@ -94,6 +96,7 @@ export function toOptions(values: FlagValues<typeof flags>): Options {
     certDir,
     clientCertDir: certDir,
     rootDir,
+    pluginsRegistryDir: join(rootDir, 'plugins_registry'),
     podLogsDir: config.podLogsDir ?? join(rootDir, 'log/pods'),
     address: choose('address', config.address),
     port: choose('port', config.port),

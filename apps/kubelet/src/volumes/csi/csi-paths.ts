@@ -21,10 +21,6 @@ const plugin = 'kubernetes.io~csi';
 export class CsiPaths {
   constructor(private readonly rootDir: string) {}
 
-  get registry(): string {
-    return join(this.rootDir, 'plugins_registry');
-  }
-
   /** Of a volume on this node, whichever Pods use it. */
   staging(driver: string, handle: string): string {
     const hash = createHash('sha256').update(handle).digest('hex');

@@ -32,6 +32,8 @@ export interface CsiVolumesDeps {
   logger: Logger;
   signal: AbortSignal;
   rootDir: string;
+  /** Where drivers put their sockets. */
+  registryDir: string;
   nodeName: string;
   nodeUID(): string | undefined;
   node(): Node | undefined;
@@ -69,7 +71,7 @@ export class CsiVolumes {
     this.growth = { client, events: deps.events, nodeName, paths: this.paths };
     const object = new CsiNodeObject({ client, nodeName, nodeUID });
     this.drivers = new CsiDrivers({
-      directory: this.paths.registry,
+      directory: deps.registryDir,
       logger,
       signal,
       onRegistering: (driver) => object.add(driver),
