@@ -3,6 +3,7 @@ import type { Engine } from './engine';
 import type { CelProgram } from './types';
 
 export { costExceeded, requestBudget } from './cost';
+export type { Shape } from './estimate';
 export { CelAuthorizer } from './library/authorizer';
 export type { CelAttributes, CelDecider, CelUser } from './library/authorizer';
 export { Semver } from './library/semver';

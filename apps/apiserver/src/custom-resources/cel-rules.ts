@@ -8,7 +8,16 @@ import {
   type CostBudget,
 } from '@tinkernetes/cel';
 import type { FieldError } from '../contracts';
-import { estimatedCost, excess, isScalar, ruleCostLimit, schemaCostLimit } from './rule-cost';
+import {
+  estimatedCost,
+  excess,
+  isScalar,
+  ruleCostLimit,
+  schemaCostLimit,
+  timesRun,
+  withinElements,
+  type Cardinality,
+} from './rule-cost';
 import { itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
 
 let environment: CelEnvironment | undefined;
@@ -168,21 +177,25 @@ function selectionError(expression: string, schema: Schema): string | undefined 
   return `compilation failed: ERROR: <input>:1:${column}: type '${type}' does not support field selection\n | ${expression}\n | ${'.'.repeat(column - 1)}^`;
 }
 
+interface RuleCost {
+  readonly at: string;
+  readonly what: string;
+  readonly cost: number;
+}
+
+const advice =
+  '(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)';
+const tooExpensive = (what: string, cost: number, limit: number): string =>
+  `${what} exceeds budget by factor of ${excess(cost, limit)} ${advice}`;
+
 /** Rules that could cost too much, alone or together. */
 export function costErrors(root: Schema, path: string): FieldError[] {
-  const rules: { at: string; cost: number }[] = [];
-  collectCosts(root, path, rules);
+  const rules: RuleCost[] = [];
+  collectCosts(root, { path, cardinality: 1 }, rules);
   const total = rules.reduce((sum, { cost }) => sum + cost, 0);
-  const advice =
-    '(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)';
   const errors = rules
     .filter(({ cost }) => cost > ruleCostLimit)
-    .map(({ at, cost }) =>
-      forbidden(
-        at,
-        `estimated rule cost exceeds budget by factor of ${excess(cost, ruleCostLimit)} ${advice}`,
-      ),
-    );
+    .map(({ at, what, cost }) => forbidden(at, tooExpensive(what, cost, ruleCostLimit)));
   if (total <= schemaCostLimit) return errors;
   const contributors = rules
     .filter(({ cost }) => cost > schemaCostLimit / 10)
@@ -192,21 +205,38 @@ export function costErrors(root: Schema, path: string): FieldError[] {
         'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
       ),
     );
-  const whole = `x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of ${excess(total, schemaCostLimit)} ${advice}`;
-  return [...contributors, ...errors, forbidden(path, whole)];
+  const whole = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema';
+  return [...contributors, ...errors, forbidden(path, tooExpensive(whole, total, schemaCostLimit))];
 }
 
-function collectCosts(schema: Schema, path: string, out: { at: string; cost: number }[]): void {
-  rulesOf(schema).forEach(({ rule }, i) => {
-    out.push({ at: `${path}.x-kubernetes-validations[${i}].rule`, cost: estimatedCost(rule, schema) });
+interface Place {
+  readonly path: string;
+  readonly cardinality: Cardinality;
+}
+
+function collectCosts(schema: Schema, { path, cardinality }: Place, out: RuleCost[]): void {
+  rulesOf(schema).forEach(({ rule, messageExpression }, i) => {
+    const at = `${path}.x-kubernetes-validations[${i}]`;
+    const cost = costOfExpression(rule, schema) * timesRun(cardinality, schema);
+    out.push({ at: `${at}.rule`, what: 'estimated rule cost', cost });
+    if (!messageExpression) return;
+    const what = 'estimated messageExpression cost';
+    out.push({ at: `${at}.messageExpression`, what, cost: costOfExpression(messageExpression, schema) });
   });
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    collectCosts(property, `${path}.properties[${name}]`, out);
+    collectCosts(property, { path: `${path}.properties[${name}]`, cardinality }, out);
   }
+  const within = withinElements(cardinality, schema);
   const items = itemsOf(schema);
-  if (items) collectCosts(items, `${path}.items`, out);
+  if (items) collectCosts(items, { path: `${path}.items`, cardinality: within }, out);
   const values = isObject(schema.additionalProperties) ? valuesOf(schema) : undefined;
-  if (values) collectCosts(values, `${path}.additionalProperties`, out);
+  if (values) collectCosts(values, { path: `${path}.additionalProperties`, cardinality: within }, out);
+}
+
+/** What is no CEL costs nothing: it is refused anyway. */
+function costOfExpression(expression: string, schema: Schema): number {
+  if (compileError(expression) !== undefined) return 0;
+  return estimatedCost(celEnvironment().compile(expression), schema);
 }
 
 function compileError(expression: string): string | undefined {

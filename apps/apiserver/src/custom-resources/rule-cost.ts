@@ -1,89 +1,110 @@
 import { isObject } from '@tinkernetes/apimachinery';
+import type { CelProgram, Shape } from '@tinkernetes/cel';
 import { itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
 
 /** What one rule, and all rules of a schema, may cost in the worst case. Source: apiextensions-apiserver/pkg/apis/apiextensions/validation. */
 export const ruleCostLimit = 10_000_000;
 export const schemaCostLimit = 100_000_000;
 
-/** A request body holds at most this many bytes, which bounds every list that its schema does not. */
+/** A request body holds at most this many bytes, which bounds everything that its schema does not. */
 const maxBody = 3 * 1024 * 1024;
+/** Of one character in UTF-8: lengths in schemas are characters. */
+const maxCharacterBytes = 4;
 
-/**
- * The worst case of a rule, as far as loops over lists and maps make it: each runs once for every element that the
- * schema allows, and loops within loops multiply.
- */
-export function estimatedCost(expression: string, self: Schema): number {
-  let cost = 1;
-  for (const loop of loopsIn(expression)) {
-    cost += elementsOf(schemaAt(loop.range, self)) * (1 + estimatedCost(loop.body, self));
-  }
-  return cost;
+/** The worst case of a rule over values of the schema. */
+export function estimatedCost(program: CelProgram, self: Schema): number {
+  const shape = shapeOf(self);
+  return program.estimate({ self: shape, oldSelf: shape });
 }
 
-interface Loop {
-  /** What it runs over: `self.items`. */
-  range: string;
-  body: string;
-}
-
-const macro = /((?:self|oldSelf)(?:\.\w+)*)\.(?:all|exists|exists_one|existsOne|map|filter)\(/g;
-
-/** The outermost loops of an expression over parts of `self`. */
-function loopsIn(expression: string): Loop[] {
-  const loops: Loop[] = [];
-  macro.lastIndex = 0;
-  for (let match = macro.exec(expression); match; match = macro.exec(expression)) {
-    const end = closingParenthesis(expression, macro.lastIndex);
-    loops.push({ range: match[1] ?? 'self', body: expression.slice(macro.lastIndex, end) });
-    macro.lastIndex = end;
-  }
-  return loops;
-}
-
-function closingParenthesis(text: string, from: number): number {
-  let depth = 1;
-  for (let at = from; at < text.length; at++) {
-    if (text[at] === '(') depth++;
-    else if (text[at] === ')' && --depth === 0) return at;
-  }
-  return text.length;
-}
-
-const schemaAt = (range: string, self: Schema): Schema | undefined =>
-  range
-    .split('.')
-    .slice(1)
-    .reduce<Schema | undefined>((schema, key) => schema && propertyOf(schema, key), self);
-
-/** How many elements a list or map can have. */
-function elementsOf(schema: Schema | undefined): number {
-  if (!schema) return 1;
+/** A schema as estimates see it; parts are made when they are asked for. */
+function shapeOf(schema: Schema): Shape {
   const items = itemsOf(schema);
-  if (items) return schema.maxItems ?? Math.floor(maxBody / smallestSize(items));
   const values = valuesOf(schema);
-  return values ? (schema.maxProperties ?? Math.floor(maxBody / (smallestSize(values) + 3))) : 1;
+  return {
+    size: sizeOf(schema),
+    kind: schema.type === 'string' ? 'string' : items ? 'list' : values ? 'map' : 'other',
+    member: (name) => {
+      const property = propertyOf(schema, name);
+      return property && shapeOf(property);
+    },
+    get element() {
+      const inner = items ?? values;
+      return inner && shapeOf(inner);
+    },
+    get key() {
+      return values && shapeOf({ type: 'string' });
+    },
+  };
 }
 
-/** Bytes that a value takes at least, with the comma behind it. */
+/** Elements of a list or map, bytes of a string. Source: k8s.io/apiserver/pkg/cel/common (SchemaDeclType). */
+function sizeOf(schema: Schema): number {
+  if (schema.type === 'string') return longestText(schema);
+  return maxElements(schema) ?? unboundedElements(schema);
+}
+
+function longestText({ maxLength, enum: values, format }: Schema): number {
+  if (values?.length) return Math.max(...values.map((value) => String(value).length));
+  if (format === 'date') return 'YYYY-MM-DD'.length;
+  if (format === 'date-time') return 'YYYY-MM-DDThh:mm:ss.sssssssss+hh:mm'.length;
+  return maxLength === undefined ? maxBody - 2 : maxLength * maxCharacterBytes;
+}
+
+/** How many elements a list or map has at most by its schema; 1 for what is neither. */
+function maxElements(schema: Schema): number | undefined {
+  if (itemsOf(schema)) return schema.maxItems;
+  return valuesOf(schema) ? schema.maxProperties : 1;
+}
+
+function unboundedElements(schema: Schema): number {
+  const inner = itemsOf(schema);
+  if (inner) return Math.floor(maxBody / (smallestSize(inner) + 1));
+  const values = valuesOf(schema);
+  // Key, colon and comma.
+  return values ? Math.floor(maxBody / (smallestSize(values) + 3)) : 1;
+}
+
+/** Bytes that a value takes at least. */
 function smallestSize(schema: Schema): number {
   switch (schema.type) {
-    case 'string':
-      return 3;
     case 'object':
-      return 3 + (schema.required ?? []).reduce((sum, name) => sum + name.length + 4, 0);
-    case 'array':
-      return 3;
+      return 2 + (schema.required ?? []).reduce((sum, name) => sum + requiredSize(schema, name), 0);
     case 'boolean':
-      return 5;
+      return 4;
+    case 'integer':
+    case 'number':
+      return 1;
     default:
       return 2;
   }
 }
 
-/** `more than 100x`, `2.3x`. */
+/** A field with its quotes, colon and comma; what has a default may be left out. */
+function requiredSize(schema: Schema, name: string): number {
+  const property = propertyOf(schema, name);
+  return !property || property.default !== undefined ? 0 : name.length + 4 + smallestSize(property);
+}
+
+/**
+ * How often a rule of a part of a schema runs for one object: once, or for each element of the lists and maps that it
+ * is in. Undefined: as often as the part fits into a request.
+ */
+export type Cardinality = number | undefined;
+
+export const withinElements = (outer: Cardinality, schema: Schema): Cardinality => {
+  const elements = maxElements(schema);
+  return outer === undefined || elements === undefined ? undefined : outer * elements;
+};
+
+export const timesRun = (cardinality: Cardinality, schema: Schema): number =>
+  cardinality ?? Math.floor(maxBody / (smallestSize(schema) + 1));
+
+/** `more than 100x`, `2.3x`; factors that would be rounded to 1.0 in full. */
 export function excess(cost: number, limit: number): string {
   const factor = cost / limit;
-  return factor > 100 ? 'more than 100x' : `${factor.toFixed(1)}x`;
+  if (factor > 100) return 'more than 100x';
+  return factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`;
 }
 
 export const isScalar = (schema: Schema): boolean =>
