@@ -21,6 +21,7 @@ import { childCandidates, indexByControllerUid } from '../shared/owner-index';
 import { watchOwned } from '../shared/owned-objects';
 import { sameStatus } from '../shared/same-status';
 import { watchObjects } from '../shared/watch-objects';
+import { isLeaving, missingOwners } from './claim-retention';
 import { memberClaims, memberPod, ordinalOf, podName, revisionOfPod, type MemberRevision } from './identity';
 import { planActions, type Action } from './plan';
 import { calculateStatus } from './status';
@@ -84,6 +85,7 @@ class StatefulSetController implements Reconciler {
       collisionCount,
       now: clock.now(),
     });
+    if (!set.metadata.deletionTimestamp) await this.keepClaimsOwned(set, pods);
     await this.perform(set, actions, { current: memberRevision(current), update: memberRevision(update) });
     if (set.metadata.deletionTimestamp) return;
     await truncateHistory(this.context.client, revisions, {
@@ -148,7 +150,10 @@ class StatefulSetController implements Reconciler {
     const { namespace, name: setName } = set.metadata;
     for (const claim of memberClaims(set, ordinal)) {
       const { name } = claim.metadata;
-      if (this.claims.lister.get(name, namespace)) continue;
+      const existing = this.claims.lister.get(name, namespace);
+      if (existing && isLeaving(existing, podName(set, ordinal)))
+        throw new Error(`pvc ${name} is being deleted`);
+      if (existing) continue;
       const subject = `create Claim ${name} Pod ${podName(set, ordinal)} in StatefulSet ${setName}`;
       try {
         await client.for(PersistentVolumeClaims).create(claim, { namespace, trace: client.traceOf(set) });
@@ -186,7 +191,6 @@ class StatefulSetController implements Reconciler {
         `StatefulSet ${namespace}/${setName} is recreating ${what} Pod ${name}`,
       );
     }
-    if (because === 'condemned') await this.letClaimsGoWith(set, pod);
     try {
       await client.for(Pods).delete(name, { namespace, preconditions: { uid }, trace: client.traceOf(set) });
     } catch (error) {
@@ -208,17 +212,19 @@ class StatefulSetController implements Reconciler {
     );
   }
 
-  /** whenScaled: Delete makes the Pod the owner of its claims, so that the garbage collector takes them with it. */
-  private async letClaimsGoWith(set: StatefulSet, pod: Pod): Promise<void> {
-    if (set.spec.persistentVolumeClaimRetentionPolicy?.whenScaled !== 'Delete') return;
-    const { client } = this.context;
-    const { name, namespace, uid = '' } = pod.metadata;
-    const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name, uid }];
-    for (const { metadata } of memberClaims(set, ordinalOf(set, name) ?? 0)) {
-      await client
-        .for(PersistentVolumeClaims)
-        .patch(metadata.name, { metadata: { ownerReferences } }, { type: 'merge', namespace })
-        .catch(ignoreNotFound);
+  /** Claims get the owners that the retention policy calls for, before the Pod goes that one of them may go with. */
+  private async keepClaimsOwned(set: StatefulSet, pods: readonly Pod[]): Promise<void> {
+    const { namespace } = set.metadata;
+    const claims = this.context.client.for(PersistentVolumeClaims);
+    for (const pod of pods) {
+      for (const { metadata } of memberClaims(set, ordinalOf(set, pod.metadata.name) ?? 0)) {
+        const claim = this.claims.lister.get(metadata.name, namespace);
+        const ownerReferences = claim && missingOwners(set, pod, claim);
+        if (!claim || !ownerReferences) continue;
+        await claims
+          .update({ ...claim, metadata: { ...claim.metadata, ownerReferences } }, { namespace })
+          .catch(ignoreNotFound);
+      }
     }
   }
 
