@@ -203,9 +203,11 @@ it('calls a claim lost whose volume is gone', async () => {
       .catch(() => undefined);
     expect((await getClaim('orphan')).status?.phase).toBe('Lost');
   });
-  expect(await eventually(() => messagesOf('orphan', 'ClaimLost'))).toEqual([
-    'Bound claim has lost its PersistentVolume. Data on the volume is lost!',
-  ]);
+  await eventually(async () =>
+    expect(await messagesOf('orphan', 'ClaimLost')).toEqual([
+      'Bound claim has lost its PersistentVolume. Data on the volume is lost!',
+    ]),
+  );
 });
 
 it('keeps a claim while a Pod uses it, and a volume while it is bound', async () => {

@@ -85,8 +85,8 @@ describe('StatefulSet', () => {
       });
       expect(set.status?.currentRevision).toBe(set.status?.updateRevision);
     });
-    expect(await eventually(() => eventsOf('SuccessfulCreate'))).toContain(
-      'create Pod db-0 in StatefulSet db successful',
+    await eventually(async () =>
+      expect(await eventsOf('SuccessfulCreate')).toContain('create Pod db-0 in StatefulSet db successful'),
     );
   });
 
