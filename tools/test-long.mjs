@@ -1,6 +1,7 @@
 // `npm run test:long`: what takes minutes. 200 crash rounds a driver, many more random clusters for the scheduler, an API
 // server started anew in the middle of 1,000 Bindings, 100,000 broken requests to the API server, 1,000 containers that
-// crash at once, and 100 Deployments that roll while the managers are killed at random.
+// crash at once, 100 Deployments that roll while the managers are killed at random, and 20,000 names that the API server
+// makes up.
 import { installIfNeeded } from './install.mjs';
 import { runJest } from './run-jest.mjs';
 import { spawnSync } from 'node:child_process';
@@ -28,10 +29,14 @@ const replicas = runJest('replicas-long', ['apps/controller-manager/src/replicas
   CHAOS_DEPLOYMENTS: process.env.CHAOS_DEPLOYMENTS ?? '100',
   CHAOS_KILLS: process.env.CHAOS_KILLS ?? '20',
 });
+const names = runJest('names-long', ['apps/apiserver/src/generate-name.test.ts'], {
+  GENERATED_NAMES: process.env.GENERATED_NAMES ?? '20000',
+});
 process.exit(
   crashed.status === 0 &&
     storm === 0 &&
     replicas === 0 &&
+    names === 0 &&
     properties === 0 &&
     restarts === 0 &&
     fuzzed.status === 0

@@ -11,6 +11,9 @@ interface PodLike {
   spec: { nodeName?: string };
   status: { phase: string; podIP?: string };
 }
+interface ServiceLike {
+  spec: { ports: { name: string; port: number; protocol: string; targetPort: number }[] };
+}
 
 let cluster: ClusterProcess;
 
@@ -73,6 +76,38 @@ describe.each(['32', '35'] as const)('kubectl 1.%s', (version) => {
       ),
     );
     expect(output).toContain('Welcome to nginx!');
+  });
+
+  it('C01: merges Service ports by port alone, and applies them by port and protocol', async () => {
+    const tcp = { name: 't', port: 53, protocol: 'TCP' };
+    const udp = { name: 'u', port: 53, protocol: 'UDP' };
+    const service = (name: string, ports: object[]) => ({
+      input: JSON.stringify({ apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: { ports } }),
+    });
+    const apply = (...more: string[]) => inNamespace('apply', '-f', '-', ...more);
+    const portsOf = async (name: string) =>
+      (await kubectl.json<ServiceLike>(inNamespace('get', 'service', name))).spec.ports.map(
+        (port) => `${port.name} ${port.port}/${port.protocol} ${port.targetPort}`,
+      );
+    expect(await kubectl.run(apply(), service('dnsish', [tcp]))).toBe('service/dnsish created\n');
+    expect(await kubectl.run(apply(), service('dnsish', [tcp, udp]))).toBe('service/dnsish configured\n');
+    expect(await portsOf('dnsish')).toEqual(['t 53/TCP 53']);
+
+    const twins = [
+      { name: 't', port: 443, protocol: 'TCP', targetPort: 8443 },
+      { name: 'q', port: 443, protocol: 'UDP', targetPort: 8443 },
+    ];
+    await kubectl.run(inNamespace('create', '-f', '-'), service('twin', twins));
+    const both = JSON.stringify({ spec: { ports: twins.map((port) => ({ ...port, targetPort: 9443 })) } });
+    const refused = await kubectl.try(inNamespace('patch', 'service', 'twin', '-p', both));
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/^The Service "twin" is invalid:[^]*spec\.ports\[1\][^]*Duplicate value/);
+    expect(await portsOf('twin')).toEqual(['t 443/TCP 8443', 'q 443/UDP 8443']);
+
+    await kubectl.run(inNamespace('delete', 'service', 'dnsish'));
+    await kubectl.run(apply(), service('dnsish', [tcp]));
+    await kubectl.run(apply('--server-side'), service('dnsish', [tcp, udp]));
+    expect(await portsOf('dnsish')).toEqual(['t 53/TCP 53', 'u 53/UDP 53']);
   });
 
   it('streams changes with get --watch', async () => {
