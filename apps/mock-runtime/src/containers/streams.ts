@@ -23,7 +23,7 @@ export class ContainerStreams {
 
   constructor({ config, logPath }: ContainerRecord, { clock, logger, table }: StreamsOptions) {
     this.log = logPath === '' ? undefined : new CriLog(logPath, clock, logger);
-    this.output = new Output(this.log);
+    this.output = new Output(this.log, { interactive: config.stdin });
     if (config.tty) {
       const shown = this.output.writer('stdout');
       this.terminal = new Tty({ output: (data) => shown.write?.(data), table });
