@@ -182,6 +182,10 @@ describe('programs of images', () => {
       output: 'psql: error: FATAL:  password authentication failed for user "postgres"\n',
       exitCode: 2,
     });
+    const odd = await node.sh(pg, 'psql -U postgres -c "select constructor"');
+    expect(odd.output).toContain("can't run: select constructor");
+    for (const bytes of ['\\000\\000\\000\\000', '\\000\\000\\000\\004'])
+      await node.sh(other, `printf '${bytes}' | nc -w 1 ${pg.ip} 5432`);
     expect(await node.sh(other, `pg_isready -h ${pg.ip}`)).toEqual({
       output: `${pg.ip}:5432 - accepting connections\n`,
       exitCode: 0,

@@ -157,7 +157,7 @@ const subcommands: Readonly<Record<string, Subcommand>> = {
 /** registry.k8s.io/e2e-test-images/agnhost: the parts that conformance tests and examples use. */
 export async function agnhost(process: Process): Promise<number> {
   const [, name = '', ...args] = process.argv;
-  const command = subcommands[name];
+  const command = Object.hasOwn(subcommands, name) ? subcommands[name] : undefined;
   if (command) return command(process, args);
   await process.complain(`Error: unknown command "${name}" for "app"\n`);
   return 1;

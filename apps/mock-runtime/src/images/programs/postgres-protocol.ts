@@ -47,10 +47,13 @@ export class MessageReader {
     this.buffered = Buffer.concat([this.buffered, data]);
   }
 
+  /** Throws for what is no message; nothing after it can be read. */
   next(): Message | undefined {
     const head = this.typed ? 5 : 4;
     if (this.buffered.length < head) return undefined;
-    const size = this.buffered.readInt32BE(head - 4) + head - 4;
+    const length = this.buffered.readInt32BE(head - 4);
+    if (length < 4) throw new Error(`invalid message length ${length}`);
+    const size = length + head - 4;
     if (this.buffered.length < size) return undefined;
     const message = {
       type: this.typed ? this.buffered.toString('latin1', 0, 1) : '',

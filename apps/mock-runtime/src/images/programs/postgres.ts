@@ -66,11 +66,20 @@ class Session {
     private readonly options: SessionOptions,
   ) {
     stream.on('data', (data: Buffer) => {
-      this.reader.push(data);
-      for (let message = this.reader.next(); message; message = this.reader.next())
-        this.handle(message.type, message.body);
+      try {
+        this.receive(data);
+      } catch (error) {
+        // Its connection ends, as it would end a process of its own; not the node.
+        stream.destroy(error instanceof Error ? error : undefined);
+      }
     });
     stream.on('end', () => stream.end());
+  }
+
+  private receive(data: Buffer): void {
+    this.reader.push(data);
+    for (let message = this.reader.next(); message; message = this.reader.next())
+      this.handle(message.type, message.body);
   }
 
   private handle(type: string, body: Buffer): void {
@@ -144,14 +153,14 @@ class Session {
     const [, expression = '', alias] = asked ?? [];
     const literal = /^(?:(-?\d+(?:\.\d+)?)|'([^']*)')$/.exec(expression);
     if (literal) return { name: alias ?? '?column?', text: literal[1] ?? literal[2] ?? '' };
-    const functions: Readonly<Record<string, string>> = {
-      'version()': `PostgreSQL ${version} on x86_64-pc-linux-gnu`,
-      server_version: version,
-      'current_database()': this.database,
-      current_user: this.user,
-      'now()': new Date(this.process.clock.now()).toISOString().replace('T', ' ').replace('Z', '+00'),
-    };
-    const text = functions[expression.toLowerCase()];
+    const functions = new Map([
+      ['version()', `PostgreSQL ${version} on x86_64-pc-linux-gnu`],
+      ['server_version', version],
+      ['current_database()', this.database],
+      ['current_user', this.user],
+      ['now()', new Date(this.process.clock.now()).toISOString().replace('T', ' ').replace('Z', '+00')],
+    ]);
+    const text = functions.get(expression.toLowerCase());
     return text === undefined ? undefined : { name: alias ?? expression.replace('()', ''), text };
   }
 
