@@ -113,7 +113,13 @@ export async function query(
   const question = encode({ type: 'query', id, flags: RECURSION_DESIRED, questions: [{ type, name }] });
   let received: (packet: DnsPacket) => void = () => undefined;
   const socket = process.net.bindUdp({ port: 0 }, ({ data }) => {
-    const packet = decode(Buffer.from(data));
+    let packet: DnsPacket;
+    try {
+      packet = decode(Buffer.from(data));
+    } catch {
+      // Anybody may send anything here: what is no answer is not waited for.
+      return;
+    }
     if (packet.id === id) received(packet);
   });
   try {

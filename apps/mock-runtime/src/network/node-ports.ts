@@ -6,6 +6,8 @@ import type { Rule } from '@tinkernetes/vnet';
 import type { NetNamespace, UdpSocket } from './net-namespace';
 
 const retryMs = 10_000;
+/** Clients of one UDP port whose answers find back to them. */
+const maxFlows = 1024;
 
 interface Opened {
   close(): void;
@@ -78,7 +80,14 @@ export class NodePorts {
       const flow =
         flows.get(id) ??
         this.host.bindUdp({ port: 0 }, (packet) => server.send(packet.data, client.port, client.address));
+      // The one that was silent longest goes first.
+      flows.delete(id);
       flows.set(id, flow);
+      const [oldest] = flows;
+      if (oldest && flows.size > maxFlows) {
+        flows.delete(oldest[0]);
+        oldest[1].close();
+      }
       flow.send(data, { host: this.host.primaryAddress(), port });
     });
     server.on('error', (error) => this.failed(key, port, error));
