@@ -1,14 +1,15 @@
 import { join } from 'node:path';
-import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { PassThrough } from 'node:stream';
+import { CoreV1Api, Exec, KubeConfig, type V1Status } from '@kubernetes/client-node';
 import { startCluster, type RunningCluster } from 'tinkernetes';
 
 const namespace = 'default';
 let cluster: RunningCluster;
 let core: CoreV1Api;
+const config = new KubeConfig();
 
 beforeAll(async () => {
   cluster = await startCluster({ images: join(__dirname, 'images.ts') });
-  const config = new KubeConfig();
   config.loadFromString(cluster.kubeconfig);
   core = config.makeApiClient(CoreV1Api);
 }, 60_000);
@@ -32,10 +33,23 @@ const create = (name: string, image: string, args: string[]) =>
   });
 const statusOf = async (name: string) => (await core.readNamespacedPod({ name, namespace })).status;
 
+/** As `kubectl exec shop -- COMMAND`: how it ended and what it wrote. */
+async function exec(command: string[]): Promise<[string | undefined, string]> {
+  const output = new PassThrough();
+  const status = await new Promise<V1Status>((resolve, reject) => {
+    new Exec(config)
+      .exec(namespace, 'shop', 'shop', command, output, null, null, false, resolve)
+      .catch(reject);
+  });
+  return [status.status, String(output.read() ?? '')];
+}
+
 it('runs a program of an own image and stops it when the Pod is deleted', async () => {
   await create('shop', 'acme/shop:1.1', ['USD']);
   const log = () => core.readNamespacedPodLog({ name: 'shop', namespace }).catch(() => '');
   await until(log, (text) => text.includes('order for 3 USD'));
+  const [status, earned] = await exec(['cat', '/tmp/earned']);
+  expect([status, earned]).toEqual(['Success', expect.stringMatching(/^\d+\n$/)]);
   await core.deleteNamespacedPod({ name: 'shop', namespace });
   await until(
     () => core.listNamespacedPod({ namespace }),

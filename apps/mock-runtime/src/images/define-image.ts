@@ -5,6 +5,7 @@ import type { NetNamespace } from '../network/net-namespace';
 import type { ImageConfig, ImageDefinition } from './image';
 import { parseReference } from './reference';
 import { rootTree } from './root-tree';
+import { toolset } from './toolset';
 
 /** What a program of a user-defined image gets. */
 export interface ImageProgramContext {
@@ -28,6 +29,8 @@ export interface DefineOptions {
   /** Which tags exist; all when left out. */
   tags?: readonly string[];
   files?: Readonly<Record<string, string>>;
+  /** A shell and busybox's commands beside the program, for `kubectl exec`; false for an image with nothing else. */
+  hasShell?: boolean;
   credentials?: { username: string; password: string };
 }
 
@@ -64,6 +67,11 @@ export function defineImage(
     size: 1_000_000,
     credentials: options.credentials,
     config: { ...options.config, entrypoint: ['/app'] },
-    root: () => rootTree({ programs: { '/app': async () => run }, files: options.files }),
+    root: () =>
+      rootTree({
+        programs: { '/app': async () => run },
+        commands: (options.hasShell ?? true) ? toolset('busybox') : undefined,
+        files: options.files,
+      }),
   };
 }
