@@ -311,9 +311,27 @@ describe('flow control of the server', () => {
       expect(await condition()).toMatchObject({ type: 'Dangling', status: 'True', reason: 'NotFound' }),
     );
     const managers = (await schemas.get('early')).metadata.managedFields ?? [];
-    expect(managers.find(({ subresource }) => subresource === 'status')).toMatchObject({
+    expect(managers.find(({ subresource }) => subresource === 'status')).toEqual({
+      apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+      fieldsType: 'FieldsV1',
+      subresource: 'status',
+      time: expect.any(String) as string,
       manager: 'api-priority-and-fairness-config-consumer-v1',
       operation: 'Apply',
+      fieldsV1: {
+        'f:status': {
+          'f:conditions': {
+            'k:{"type":"Dangling"}': {
+              '.': {},
+              'f:lastTransitionTime': {},
+              'f:message': {},
+              'f:reason': {},
+              'f:status': {},
+              'f:type': {},
+            },
+          },
+        },
+      },
     });
     await client.for(PriorityLevelConfigurations).create({
       metadata: { name: 'late' },

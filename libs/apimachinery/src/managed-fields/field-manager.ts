@@ -136,7 +136,12 @@ export function trackUpdate(
     ignoredSet(options),
   );
   const { managers: others } = takeFromOthers(managers, undefined, comparison);
-  const fields = comparison.modified.union(comparison.added).difference(unowned);
+  const changed = comparison.modified.union(comparison.added).difference(unowned);
+  // Who applies owns what is in lists and maps, not these themselves.
+  const fields =
+    options.operation === 'Apply'
+      ? changed.intersection(toFieldSet(withoutManagedFields(next), type))
+      : changed;
   const result = new Map(others);
   if (!fields.isEmpty) {
     const { manager, apiVersion, subresource, now, operation = 'Update' } = options;
