@@ -1,4 +1,5 @@
 import {
+  type Condition,
   EndpointsResource,
   EndpointSlices,
   IPAddresses,
@@ -56,15 +57,16 @@ async function createServiceCidr(stores: StoreRegistry, { serviceCidr, now }: Ow
     } as KubeObject,
     ownership,
   );
+  // Upstream applies it without a reason, which nobody owns then.
   const condition = {
     type: 'Ready',
-    status: 'True' as const,
-    reason: '',
+    status: 'True',
     message: 'Kubernetes Service CIDR is ready',
     lastTransitionTime: formatTime(now),
-  };
+  } as Condition;
   await store.modify(name, undefined, (cidr) => ({ ...cidr, status: { conditions: [condition] } }), {
-    ...ownership,
+    fieldManager: 'kubernetes-service-cidr-controller',
+    operation: 'Apply',
     subresource: 'status',
   });
 }
