@@ -21,7 +21,7 @@ it.each([
   [
     'an unknown storage',
     ['--storage=tape'],
-    /invalid value "tape" for --storage: must be sqlite, memory or redis/,
+    /invalid value "tape" for --storage: must be sqlite, sqlite:FILE, memory, redis:\/\/HOST:PORT or etcd:ENDPOINTS/,
   ],
 ])('refuses %s in one line with exit code 2', (_, args, message) => {
   const result = up(`--data-dir=${newDir()}`, ...args);
