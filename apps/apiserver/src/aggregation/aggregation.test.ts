@@ -298,6 +298,13 @@ describe('APIs of other servers', () => {
     expect(await remoteIndexEntry(documents, api)).toBeUndefined();
     const own = { paths: { '/version/': {} } };
     expect(await withRemoteSpecs(own, documents, [api])).toEqual(own);
+    const asked = () => documents.get(api, '/apis', 'application/json');
+    documents.keepOnly([api]);
+    const kept = (await asked()).document;
+    documents.keepOnly([]);
+    const anew = (await asked()).document;
+    expect([kept?.body.toString(), anew?.body.toString()]).toEqual(['<html>', '<html>']);
+    expect(anew).not.toBe(kept);
   });
 
   it('are stale in discovery, and answer 503, when their server is gone', async () => {

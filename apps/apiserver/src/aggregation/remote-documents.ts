@@ -33,7 +33,8 @@ interface Known {
 
 /** Discovery and OpenAPI documents of aggregated servers, read when somebody asks and kept for a while. */
 export class RemoteDocuments {
-  private readonly known = new Map<string, Known>();
+  /** By the server's address and the path. */
+  private readonly known = new Map<string, Map<string, Known>>();
 
   constructor(private readonly clock: Clock) {}
 
@@ -46,15 +47,15 @@ export class RemoteDocuments {
     path: string,
     accept: string,
   ): Promise<{ document: RemoteDocument | undefined; isStale: boolean }> {
-    const { namespace, name, port } = remote.server.address;
-    const key = `${namespace}/${name}:${port}${path}`;
-    const known = this.known.get(key) ?? {
+    const ofServer = this.known.get(addressOf(remote)) ?? new Map<string, Known>();
+    this.known.set(addressOf(remote), ofServer);
+    const known = ofServer.get(path) ?? {
       document: undefined,
       fetchedAt: -Infinity,
       isStale: false,
       pending: undefined,
     };
-    this.known.set(key, known);
+    ofServer.set(path, known);
     if (!isAvailable(remote)) return { document: known.document, isStale: true };
     if (this.clock.now() - known.fetchedAt > lifetimeMs || known.isStale) {
       known.pending ??= this.read(remote, path, accept, known).finally(() => (known.pending = undefined));
@@ -63,9 +64,10 @@ export class RemoteDocuments {
     return { document: known.document, isStale: known.isStale };
   }
 
-  /** Reads everything anew when it is next asked for. */
-  clear(): void {
-    for (const known of this.known.values()) known.fetchedAt = -Infinity;
+  /** Forgets what servers said that are behind none of these APIs any more. */
+  keepOnly(remotes: Iterable<RemoteApi>): void {
+    const present = new Set(Array.from(remotes, addressOf));
+    for (const address of this.known.keys()) if (!present.has(address)) this.known.delete(address);
   }
 
   private async read(remote: RemoteApi, path: string, accept: string, known: Known): Promise<void> {
@@ -80,3 +82,6 @@ export class RemoteDocuments {
     known.document = { body: answer.body, contentType: answer.headers['content-type'] ?? '' };
   }
 }
+
+const addressOf = ({ server: { address } }: RemoteApi): string =>
+  `${address.namespace}/${address.name}:${address.port}`;

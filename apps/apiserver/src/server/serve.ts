@@ -54,6 +54,7 @@ export interface ServeOptions {
 /** Everything that is served, by kind of path. */
 export function createServe({ context, checks, spans, nonResource, aggregator, ...options }: ServeOptions) {
   const remoteDocuments = new RemoteDocuments(context.clock);
+  aggregator.onChange(() => remoteDocuments.keepOnly(aggregator.all()));
   const discovery: DiscoveryOptions = { table: context.table, aggregator, remoteDocuments, ...options };
   const openApi = new OpenApiDocuments(discovery, context.options.openApiDescriptionsFile, context.clock);
   return async function serve(request: ApiRequest): Promise<void> {
