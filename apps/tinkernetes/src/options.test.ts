@@ -51,3 +51,8 @@ it('leaves out what is named, once or in several flags', () => {
     'cluster-dns',
   ]);
 });
+
+it('wants the file of own images to be there', () => {
+  expect(optionsOf(`--images=${__filename}`).images).toBe(__filename);
+  expect(() => optionsOf('--images=/nowhere/images.ts')).toThrow('--images /nowhere/images.ts: no such file');
+});

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError, type FlagSpec, type FlagValues } from '@tinkernetes/component-base';
 
@@ -97,8 +98,15 @@ export function toClusterOptions(
     kubeconfig: flags.kubeconfig ? resolve(flags.kubeconfig) : resolve(flags['data-dir'], 'kubeconfig'),
     verbosity: flags.verbosity,
     genericImages: flags['generic-images'],
-    images: flags.images === undefined ? undefined : resolve(flags.images),
+    images: flags.images === undefined ? undefined : imagesFile(flags.images),
   };
+}
+
+/** Without it no runtime starts, so the user learns of a mistyped name at once. */
+function imagesFile(given: string): string {
+  const path = resolve(given);
+  if (!existsSync(path)) throw new UsageError(`--images ${given}: no such file`);
+  return path;
 }
 
 export function storageSpec(

@@ -66,7 +66,18 @@ function readyText(options: ClusterOptions, server: string, seconds: number): st
     '  kubectl get nodes -o wide',
     '  kubectl create deployment web --image=nginx --replicas=3',
     '',
-    'Ctrl-C stops the cluster; the next start continues where it was.',
+    ...whatRemains(options),
     '',
   ].join('\n');
+}
+
+function whatRemains({ ephemeral, storage, dataDir }: ClusterOptions): string[] {
+  if (ephemeral)
+    return [
+      'Ctrl-C stops the cluster, and nothing is kept. Until then it is found by its directory:',
+      `  npx tinkernetes status --data-dir ${dataDir}`,
+    ];
+  return storage === 'memory'
+    ? ['Ctrl-C stops the cluster; its objects, which are in memory, go with it.']
+    : ['Ctrl-C stops the cluster; the next start continues where it was.'];
 }
