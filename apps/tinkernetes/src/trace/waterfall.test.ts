@@ -40,6 +40,10 @@ it('places a span by its start and length, relative to the whole trace', () => {
   expect(text).toMatch(/46 {2}kubelet\.running +█{4} +90 ms +\+10\.0 ms/);
 });
 
+it('shows no negative length where two clocks differ', () => {
+  expect(waterfall([span('kubelet.hooks', 1000, 999.8)], { title: 't' })).toMatch(/ \+0\.0 ms/);
+});
+
 it('counts repeated steps, and shows each on demand', () => {
   const spans = [span('runtime.start', 0, 1), span('runtime.start', 5, 6)];
   expect(waterfall(spans, { title: 't' })).toContain('×2');

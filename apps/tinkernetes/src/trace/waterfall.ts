@@ -57,7 +57,8 @@ function line(number: string, span: FinishedStep, { start, end, meaning, count }
   const length = Math.max(1, Math.round((span.endMs - span.startMs) * scale));
   const bar = `${' '.repeat(from)}${'█'.repeat(Math.min(length, barWidth - from))}`.padEnd(barWidth);
   const at = `${(span.startMs - start).toFixed(0)} ms`.padStart(9);
-  const took = `+${(span.endMs - span.startMs).toFixed(1)} ms`.padStart(11);
+  // Clocks of two processes differ by fractions of a millisecond: a step may seem to end before it began.
+  const took = `+${Math.max(0, span.endMs - span.startMs).toFixed(1)} ms`.padStart(11);
   const where = span.node ? `${span.component} on ${span.node}` : span.component;
   const decided = Object.entries(span.attributes).map(([key, value]) => `${key}=${value}`);
   const notes = [
