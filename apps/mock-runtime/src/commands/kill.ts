@@ -36,7 +36,12 @@ export async function kill(
     if (!target) {
       await process.complain(`kill: can't kill pid ${text}: No such process\n`);
       status = 1;
-    } else if (!probe) target.kill(signal);
+    } else if (!probe && !isImmune(pid, signal)) target.kill(signal);
   }
   return status;
+}
+
+/** The first process of a PID namespace can't be killed from inside. Source: pid_namespaces(7). */
+function isImmune(pid: number | undefined, signal: SignalName): boolean {
+  return pid === 1 && signal === 'SIGKILL';
 }

@@ -64,6 +64,11 @@ describe('sh', () => {
       'trap "echo bye" EXIT; trap "echo term" TERM; kill -TERM $$; echo after',
       'term\nafter\nbye\n',
     ],
+    [
+      'cannot kill the first process of its container',
+      'kill -9 1; echo $?; kill -0 1 && echo alive',
+      '0\nalive\n',
+    ],
     ['gives 127 for an unknown command', 'nope', 'sh: nope: not found\n', 127],
     [
       'gives 126 for a file that is not executable',
