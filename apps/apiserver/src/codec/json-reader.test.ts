@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { JsonSyntaxError, parseJson } from './json-reader';
 
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+
 describe('parseJson', () => {
   it.each([
     ['{"a":1,"a":2}', { a: 2 }, ['a']],
@@ -26,6 +28,14 @@ describe('parseJson', () => {
 
   it('refuses what is too deep instead of overflowing the stack', () => {
     expect(() => parseJson('['.repeat(200_000))).toThrow("invalid character '[' exceeded max depth");
+    expect(() => parseJson(nested(501))).toThrow("invalid character '[' exceeded max depth");
+    expect(() => parseJson(`["]]]]]]]]\\\\", "\\"]]]]", ${nested(500)}]`)).toThrow('exceeded max depth');
+  });
+
+  it('takes 500 levels, and any number of brackets in strings', () => {
+    expect(JSON.stringify(parseJson(nested(500)).value)).toBe(nested(500));
+    const text = JSON.stringify({ data: { page: '[{'.repeat(2000) } });
+    expect(JSON.stringify(parseJson(text).value)).toBe(text);
   });
 
   it('keeps prototypes clean', () => {

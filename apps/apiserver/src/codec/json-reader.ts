@@ -10,23 +10,45 @@ export interface ParsedJson {
   duplicates: string[];
 }
 
-const maxDepth = 10_000;
+/**
+ * How many objects and arrays may lie in each other. Go takes 10,000; here every level takes stack in each step that
+ * follows, and V8 ends the whole process when a regular expression has to be compiled where little stack is left.
+ */
+export const maxDepth = 500;
 
 /**
  * Parses JSON. Compact text without duplicate keys, which is what clients send, takes only V8's own parser; anything
  * else is read by a parser that reports duplicates, merges them as Go's decoder does, and words errors as it does.
  */
 export function parseJson(text: string): ParsedJson {
-  const fast = fastParse(text);
-  if (fast !== undefined) return { value: fast.value, duplicates: [] };
-  const reader = new Reader(text);
-  try {
-    return reader.document();
-  } catch (error) {
-    // Deeper than this process's stack: so deep that Go refuses it as well, or nearly so.
-    if (error instanceof RangeError) throw reader.invalid('exceeded max depth');
-    throw error;
+  const fast = isDeep(text) ? undefined : fastParse(text);
+  return fast ? { value: fast.value, duplicates: [] } : new Reader(text).document();
+}
+
+/** Whether the text's brackets go deeper than `maxDepth`; of what is no JSON it may say anything. */
+function isDeep(text: string): boolean {
+  if (text.length < 2 * maxDepth) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at);
+    else if (code === openBracket || code === openBrace) {
+      if (++depth > maxDepth) return true;
+    } else if (code === closeBracket || code === closeBrace) depth--;
   }
+  return false;
+}
+
+const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = [34, 92, 91, 93, 123, 125];
+
+/** Where the string that begins at `start` ends; the end of the text when it doesn't. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let escapes = 0;
+    while (text.charCodeAt(at - 1 - escapes) === backslash) escapes++;
+    if (escapes % 2 === 0) return at;
+  }
+  return text.length;
 }
 
 function fastParse(text: string): { value: unknown } | undefined {
@@ -35,7 +57,7 @@ function fastParse(text: string): { value: unknown } | undefined {
     return JSON.stringify(value).length === text.length ? { value } : undefined;
   } catch (error) {
     // The careful parser finds the same fault and words it as Go does.
-    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

@@ -1,11 +1,12 @@
 import { parseAllDocuments, isMap, isScalar, isSeq, type Document, type YAMLParseError } from 'yaml';
-import { JsonSyntaxError, type ParsedJson } from './json-reader';
+import { JsonSyntaxError, maxDepth, type ParsedJson } from './json-reader';
 
 /**
  * The first document of a YAML text, read by YAML 1.1's rules (`yes` is true) as sigs.k8s.io/yaml does. Keys become
  * strings; duplicates are reported.
  */
 export function parseYaml(text: string): ParsedJson {
+  if (isDeep(text)) throw new JsonSyntaxError('yaml: exceeded max depth of 10000');
   const documents = parseAllDocuments(text, {
     version: '1.1',
     uniqueKeys: false,
@@ -20,6 +21,25 @@ export function parseYaml(text: string): ParsedJson {
   const duplicates: string[] = [];
   findDuplicates(document.contents, '', duplicates);
   return { value: toJson(document, text.includes('*')), duplicates };
+}
+
+/**
+ * Whether brackets, or a line's indentation and dashes, go deeper than anything that is meant. The library reads
+ * recursively, and has no limit.
+ */
+function isDeep(text: string): boolean {
+  let depth = 0;
+  let indentation = 0;
+  for (const char of text) {
+    if (char === '\n') indentation = 0;
+    else if (indentation >= 0)
+      indentation = char === ' ' || char === '-' || char === '?' ? indentation + 1 : -1;
+    if (indentation > maxDepth) return true;
+    if (char === '[' || char === '{') depth++;
+    else if (char === ']' || char === '}') depth = Math.max(0, depth - 1);
+    if (depth > maxDepth) return true;
+  }
+  return false;
 }
 
 /** Times, sexagesimal numbers and the like are text to whoever wants JSON, as they are to go-yaml. */

@@ -1,0 +1,23 @@
+import { parseYaml } from './yaml-reader';
+
+describe('parseYaml', () => {
+  it.each([
+    ['brackets', '['.repeat(501)],
+    ['sequences in one line', '- '.repeat(501)],
+    ['indentation', Array.from({ length: 600 }, (_, i) => `${' '.repeat(i)}a:`).join('\n')],
+  ])('refuses %s that go too deep before they are read', (_what, text) => {
+    expect(() => parseYaml(text)).toThrow('exceeded max depth');
+  });
+
+  it.each([
+    ['brackets', `${'['.repeat(400)}${']'.repeat(400)}`],
+    ['indentation', Array.from({ length: 500 }, (_, i) => `${' '.repeat(i)}a:`).join('\n')],
+  ])('reads %s that go as deep as is allowed', (_what, text) => {
+    expect(parseYaml(text).value).toBeDefined();
+  });
+
+  it('reads long texts whose brackets are closed', () => {
+    const page = `page: "${'[x] '.repeat(2000)}"\n`;
+    expect(parseYaml(page).value).toEqual({ page: '[x] '.repeat(2000) });
+  });
+});
