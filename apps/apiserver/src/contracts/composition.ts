@@ -1,4 +1,4 @@
-import type { KubeObject } from '@tinkernetes/api';
+import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
 import type { RunContext } from '@tinkernetes/component-base';
 import type { ApiServerOptions } from '../options';
 import type { Authenticator, Authorizer } from './access';
@@ -16,8 +16,14 @@ export interface ServerDependencies {
 
 /** Reading requests and writing answers, as the generic endpoints do it (content negotiation, limits, warnings). */
 export interface HttpIO {
-  /** The decoded body (JSON, YAML or protobuf by Content-Type); throws StatusError 400/413/415. */
-  readObject(request: ApiRequest): Promise<KubeObject>;
+  /**
+   * The decoded body (JSON, YAML or protobuf by Content-Type), which has to be of this kind; a body that names none is
+   * taken for one. Throws StatusError 400/413/415.
+   */
+  readObject(
+    request: ApiRequest,
+    expected: Pick<ResourceDescriptor, 'group' | 'version' | 'kind'>,
+  ): Promise<KubeObject>;
   /** The raw body, at most the server's limit. */
   readBody(request: ApiRequest): Promise<Buffer>;
   /** Answers with an object (JSON, YAML, Table … by Accept). */

@@ -31,7 +31,12 @@ export async function readTypedObject(
   return object;
 }
 
-function checkType(value: unknown, { codec, target }: ReadOptions, custom: boolean): void {
+/** Refuses a body of another kind or version than the codec's; one that names none is taken for it. */
+export function checkType(
+  value: unknown,
+  { codec, target }: Pick<ReadOptions, 'codec' | 'target'>,
+  custom: boolean,
+): void {
   const given = (value ?? {}) as { kind?: unknown; apiVersion?: unknown };
   const kind = typeof given.kind === 'string' && given.kind ? given.kind : codec.kind;
   const apiVersion =

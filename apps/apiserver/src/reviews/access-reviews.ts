@@ -8,16 +8,19 @@ import type {
 import { badRequest, invalid, type FieldError } from '@tinkernetes/apimachinery';
 import type { Authorizer, HandlerDependencies, SubresourceHandler, UserInfo } from '../contracts';
 import { attributesOfReview } from './access-review-attributes';
-import { invalidReview } from './review-error';
+import { invalidReview, withSpec } from './review-error';
 
 const group = 'authorization.k8s.io';
+const version = 'v1';
 
 type AccessSpec = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'nonResourceAttributes'>;
 
 /** May somebody? https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/ */
 export function createSubjectAccessReview({ io, authorizer }: HandlerDependencies): SubresourceHandler {
   return async (request) => {
-    const review = (await io.readObject(request)) as SubjectAccessReview;
+    const review = withSpec(
+      (await io.readObject(request, { group, version, kind: 'SubjectAccessReview' })) as SubjectAccessReview,
+    );
     refuse([...validateSubject(review.spec), ...validateAttributes(review.spec)]);
     io.respond(request, 201, await answered(review, subjectOf(review.spec), authorizer));
   };
@@ -26,7 +29,13 @@ export function createSubjectAccessReview({ io, authorizer }: HandlerDependencie
 /** As SubjectAccessReview, for questions about one namespace. */
 export function createLocalSubjectAccessReview({ io, authorizer }: HandlerDependencies): SubresourceHandler {
   return async (request) => {
-    const review = (await io.readObject(request)) as LocalSubjectAccessReview;
+    const review = withSpec(
+      (await io.readObject(request, {
+        group,
+        version,
+        kind: 'LocalSubjectAccessReview',
+      })) as LocalSubjectAccessReview,
+    );
     const { spec } = review;
     const { namespace = '' } = review.metadata ?? {};
     if (namespace && namespace !== request.info.namespace) {
@@ -52,7 +61,13 @@ export function createLocalSubjectAccessReview({ io, authorizer }: HandlerDepend
 /** May I? */
 export function createSelfSubjectAccessReview({ io, authorizer }: HandlerDependencies): SubresourceHandler {
   return async (request) => {
-    const review = (await io.readObject(request)) as SelfSubjectAccessReview;
+    const review = withSpec(
+      (await io.readObject(request, {
+        group,
+        version,
+        kind: 'SelfSubjectAccessReview',
+      })) as SelfSubjectAccessReview,
+    );
     refuse(validateAttributes(review.spec));
     io.respond(request, 201, await answered(review, request.user, authorizer));
   };

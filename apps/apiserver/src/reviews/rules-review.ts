@@ -3,6 +3,7 @@ import { badRequest } from '@tinkernetes/apimachinery';
 import { RuleResolver } from '../authorization';
 import { nodeNameOf } from '../authorization/node/node-identity';
 import type { HandlerDependencies, SubresourceHandler } from '../contracts';
+import { withSpec } from './review-error';
 
 /**
  * What I may do in a namespace, as RBAC has it; the Node authorizer can't list its rules, so the answer to a
@@ -15,7 +16,8 @@ export function createSelfSubjectRulesReview({
 }: HandlerDependencies): SubresourceHandler {
   const resolver = new RuleResolver(stores);
   return async (request) => {
-    const review = (await io.readObject(request)) as SelfSubjectRulesReview;
+    const kind = { group: 'authorization.k8s.io', version: 'v1', kind: 'SelfSubjectRulesReview' };
+    const review = withSpec((await io.readObject(request, kind)) as SelfSubjectRulesReview);
     const { namespace } = review.spec;
     if (!namespace) throw badRequest('no namespace on request');
     const rules: PolicyRule[] = [];

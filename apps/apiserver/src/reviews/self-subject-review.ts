@@ -6,7 +6,11 @@ import { userInfo } from './user-info';
 /** Who am I? (`kubectl auth whoami`) */
 export function createSelfSubjectReview({ io, context }: HandlerDependencies): SubresourceHandler {
   return async (request) => {
-    const review = (await io.readObject(request)) as SelfSubjectReview;
+    const review = (await io.readObject(request, {
+      group: 'authentication.k8s.io',
+      version: 'v1',
+      kind: 'SelfSubjectReview',
+    })) as SelfSubjectReview;
     io.respond(request, 201, {
       ...review,
       metadata: { ...review.metadata, creationTimestamp: formatTime(context.clock.now()) },

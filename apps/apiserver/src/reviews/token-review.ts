@@ -9,7 +9,8 @@ import { authenticated, userInfo } from './user-info';
 export function createTokenReview({ io, authenticators, options }: HandlerDependencies): SubresourceHandler {
   const bearer = authenticators.find((a): a is BearerAuthenticator => a instanceof BearerAuthenticator);
   return async (request) => {
-    const review = (await io.readObject(request)) as TokenReview;
+    const kind = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenReview' };
+    const review = (await io.readObject(request, kind)) as TokenReview;
     const { token, audiences: asked = [] } = review.spec ?? {};
     if (!token) throw badRequest('token is required for TokenReview in authentication');
     const status = await reviewed(token, asked.length > 0 ? asked : options.apiAudiences);

@@ -24,7 +24,11 @@ export function createTokenRequestHandler(
     const issuer = await getIssuer();
     if (!issuer)
       throw badRequest('this server has no --service-account-signing-key-file: it issues no tokens');
-    const given = (await io.readObject(request)) as TokenRequest;
+    const given = (await io.readObject(request, {
+      group,
+      version: 'v1',
+      kind: 'TokenRequest',
+    })) as TokenRequest;
     const account = await stores.for(ServiceAccounts).get(name, namespace);
     const sent = given.metadata as KubeObject['metadata'] | undefined;
     checkMatches('name', sent?.name, name);
