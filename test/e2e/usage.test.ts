@@ -30,6 +30,23 @@ it.each([
   expect(result.status).toBe(2);
 });
 
+it('ends an API server that is asked for an admission plugin it has not, with one line and exit code 2', () => {
+  const result = spawnSync(
+    process.execPath,
+    [
+      join(root, 'dist/run.cjs'),
+      'apiserver',
+      '--storage=memory',
+      '--secure-port=0',
+      '--enable-admission-plugins=EventRateLimit',
+    ],
+    { encoding: 'utf8', timeout: 30_000 },
+  );
+  expect(result.stderr).toMatch(/^kube-apiserver: .*EventRateLimit/);
+  expect(result.stderr.trim().split('\n')).toHaveLength(1);
+  expect(result.status).toBe(2);
+});
+
 it('refuses a busy port and says what to do', async () => {
   const server: Server = createServer();
   const port = await new Promise<number>((resolve) => {

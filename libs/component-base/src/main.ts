@@ -77,7 +77,9 @@ export async function runMain<S extends Record<string, FlagSpec>, O>(
   } catch (error) {
     if (!controller.signal.aborted) {
       process.exitCode = error instanceof UsageError ? 2 : 1;
-      logger.error({ err: error }, error instanceof Error ? error.message : String(error));
+      // What the user can put right is said to the user; the rest goes to the log with all there is.
+      if (error instanceof UsageError) process.stderr.write(`${main.component}: ${error.message}\n`);
+      else logger.error({ err: error }, error instanceof Error ? error.message : String(error));
       process.send?.({
         type: 'failed',
         message: error instanceof Error ? error.message : String(error),

@@ -61,8 +61,21 @@ export async function startServer(
   context: RunContext,
   storage: Storage,
 ): Promise<RunningApiServer> {
-  const { clock, random, logger } = context;
   const stopping = new AbortController();
+  try {
+    return await buildServer(options, { context, storage, stopping });
+  } catch (error) {
+    // What follows the storage would keep the process alive.
+    stopping.abort(error);
+    throw error;
+  }
+}
+
+async function buildServer(
+  options: ApiServerOptions,
+  { context, storage, stopping }: { context: RunContext; storage: Storage; stopping: AbortController },
+): Promise<RunningApiServer> {
+  const { clock, random, logger } = context;
   const feed = new StorageFeed(storage, { clock, logger, signal: stopping.signal, metrics: context.metrics });
   const table = new ResourceTable();
   const runtime = { storage, feed, clock, random };
