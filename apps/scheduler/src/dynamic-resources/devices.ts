@@ -12,6 +12,8 @@ export interface ReachableDevices {
   readonly candidates: readonly Candidate[];
   /** Pools of which some slices are missing: `driver/pool`. They offer nothing yet. */
   readonly incomplete: ReadonlySet<string>;
+  /** Devices that this allocator can't give out; a Pod that gets none is told so. */
+  readonly unsupported: number;
 }
 
 export const keyOfDevice = (d: { driver: string; pool: string; device: string }): string =>
@@ -35,12 +37,16 @@ export class DevicePools {
   reachableFrom(node: Node): ReachableDevices {
     const incomplete = new Set<string>();
     const candidates: Candidate[] = [];
+    let unsupported = 0;
     for (const slice of [...(this.ofNode.get(node.metadata.name) ?? []), ...this.shared]) {
       const reachable = reachableDevices(slice, node);
-      if (this.complete.get(poolOf(slice))) candidates.push(...reachable);
-      else if (reachable.length > 0) incomplete.add(poolOf(slice));
+      if (this.complete.get(poolOf(slice))) {
+        const ordinary = reachable.filter(({ device }) => isOrdinary(device));
+        candidates.push(...ordinary);
+        unsupported += reachable.length - ordinary.length;
+      } else if (reachable.length > 0) incomplete.add(poolOf(slice));
     }
-    return { candidates, incomplete };
+    return { candidates, incomplete, unsupported };
   }
 
   private listFor(nodeName: string | undefined): ResourceSlice[] {
@@ -69,7 +75,6 @@ function reachableDevices(slice: ResourceSlice, node: Node): Candidate[] {
   if (!spec.perDeviceNodeSelection && !reaches(spec, node)) return [];
   return (spec.devices ?? [])
     .filter((device) => !spec.perDeviceNodeSelection || reaches(device, node))
-    .filter(isOrdinary)
     .map((device) => ({
       slice,
       device,
@@ -85,6 +90,6 @@ function reaches(
   return Boolean(allNodes) || (nodeSelector !== undefined && nodeSelectorMatches(nodeSelector, node));
 }
 
-/** Devices that are shared, cut out of others, or bound late need what this allocator doesn't do; they are left alone. */
+/** Devices that are shared, cut out of others, or bound late need what this allocator doesn't do. */
 const isOrdinary = (device: Device): boolean =>
   !device.consumesCounters?.length && !device.allowMultipleAllocations && !device.bindingConditions?.length;

@@ -209,6 +209,18 @@ it.each<{ rule: string; objects: KubeObject[]; expected: Record<string, string> 
       'resource claim default/claim, request gpu: alternatives (firstAvailable) are not supported',
     ),
   },
+  ...[
+    { consumesCounters: [{ counterSet: 'set', counters: { memory: { value: '1Gi' } } }] },
+    { allowMultipleAllocations: true },
+    { bindingConditions: ['Attached'], bindingFailureConditions: ['Failed'] },
+  ].map((special) => ({
+    rule: `a device that is not supported: ${Object.keys(special).join()}`,
+    objects: [deviceClass(), slice('a', [{ ...gpu('g0'), ...special }]), claim([request()])],
+    expected: {
+      a: `${none}: 1 device(s) that are shared, partitioned or bound late are not supported`,
+      b: none,
+    },
+  })),
   {
     rule: 'admin access, which is not supported',
     objects: [deviceClass(), claim([request('gpu', { adminAccess: true })])],

@@ -10,7 +10,7 @@ import { keyOf, nodeSelectorMatches } from '@tinkernetes/apimachinery';
 import { podKey } from '../cache/pod-info';
 import { allocate, whyUnsupported } from '../dynamic-resources/allocate';
 import { ClaimBook } from '../dynamic-resources/claim-book';
-import { DevicePools } from '../dynamic-resources/devices';
+import { DevicePools, type ReachableDevices } from '../dynamic-resources/devices';
 import { isReservedFor, mayUse, resourceClaimsOf } from '../dynamic-resources/pod-resource-claims';
 import type { ClusterEvent } from '../framework/cluster-event';
 import type { StateData } from '../framework/cycle-state';
@@ -128,7 +128,7 @@ export const dynamicResources: PluginFactory = {
             inUse,
             classes: (className) => classes.get(className),
           });
-          if (!results) return unresolvable('cannot allocate all claims');
+          if (!results) return unresolvable(whyNone(reachable));
           wanted.allocations.set(node.metadata.name, results);
           return undefined;
         } catch (error) {
@@ -214,3 +214,9 @@ function claimMayHelp(own: readonly ResourceClaim[] | string, event: ClusterEven
   const isOwn = own.some(({ metadata }) => metadata.uid === after?.metadata.uid);
   return isOwn && JSON.stringify(before?.status) !== JSON.stringify(after?.status);
 }
+
+/** Upstream's words, and what it could have given out that this allocator can't. */
+const whyNone = ({ unsupported }: ReachableDevices): string =>
+  unsupported === 0
+    ? 'cannot allocate all claims'
+    : `cannot allocate all claims: ${unsupported} device(s) that are shared, partitioned or bound late are not supported`;
