@@ -1,6 +1,6 @@
 // One suite of Jest tests; its counts go to test-results/<suite>.json for tools/summary.mjs.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -19,9 +19,15 @@ export function runJest(suite, args, env = {}) {
   const resultFile = join(root, 'test-results', `${suite}.json`);
   rmSync(resultFile, { force: true });
   const status = jest(suite, args, env);
-  if (status === 0 || !process.env.TINKERNETES_RERUN_FAILED) return status;
   const first = readResult(resultFile);
-  const again = first?.failedFiles ?? [];
+  if (!first) {
+    console.error(`${suite}: Jest ended before its tests did`);
+    mkdirSync(dirname(resultFile), { recursive: true });
+    writeFileSync(resultFile, `${JSON.stringify({ suite, passed: 0, failed: 1, skipped: 0 })}\n`);
+    return status || 1;
+  }
+  if (status === 0 || !process.env.TINKERNETES_RERUN_FAILED) return status;
+  const again = first.failedFiles;
   if (again.length === 0 || again.length > mostRerun) return status;
 
   console.log(`--- ${suite}: once more, alone: ${again.map(({ file }) => file).join(', ')}`);
@@ -57,6 +63,7 @@ function jest(suite, args, env) {
     },
   );
   if (result.error) console.error(`${suite}: ${result.error.message}`);
+  else if (result.signal) console.error(`${suite}: Jest was ended by ${result.signal}`);
   return result.status ?? 1;
 }
 

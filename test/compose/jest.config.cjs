@@ -4,4 +4,6 @@ module.exports = {
   testMatch: ['<rootDir>/**/*.test.ts'],
   testTimeout: 300_000,
   maxWorkers: 1,
+  // In a process of its own: one that dies fails its file, not the whole run.
+  workerIdleMemoryLimit: '1GB',
 };
