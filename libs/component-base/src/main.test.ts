@@ -10,6 +10,8 @@ describe('runMain', () => {
   beforeEach(() => {
     out = '';
     err = '';
+    // A test's process may itself be a child whose channel must stay open.
+    jest.replaceProperty(process, 'connected', false);
     jest.spyOn(process.stdout, 'write').mockImplementation((text) => Boolean((out += String(text))));
     jest.spyOn(process.stderr, 'write').mockImplementation((text) => Boolean((err += String(text))));
   });
