@@ -3,6 +3,7 @@ import { generateApi } from './api.mjs';
 import { generateCriDescriptor } from './cri-descriptor.mjs';
 import { generateCriProto } from './cri-proto.mjs';
 import { generateCsiDescriptor } from './csi-descriptor.mjs';
+import { generateEtcdDescriptor } from './etcd-descriptor.mjs';
 import { generateVnetDescriptor } from './vnet-descriptor.mjs';
 
 generateApi();
@@ -10,3 +11,4 @@ generateCriProto();
 generateCriDescriptor();
 generateVnetDescriptor();
 generateCsiDescriptor();
+generateEtcdDescriptor();

@@ -9,7 +9,7 @@ import {
 import { realClock } from '@tinkernetes/component-base';
 import { Root, type INamespace, type Type } from 'protobufjs';
 import { StorageUnusableError } from '../types';
-import { etcdDescriptor } from './descriptor';
+import { descriptor } from './generated/descriptor';
 import { messageTypes, type UnaryCalls, type WatchRequest, type WatchResponse } from './messages';
 
 /** PEM: who the servers must be, and who this client is. */
@@ -36,7 +36,7 @@ const textFields = new Set(['ID', 'lease', 'token']);
 export class EtcdClient {
   private readonly client: Client;
   private readonly types = new Map<string, Type>();
-  private readonly root = Root.fromJSON(etcdDescriptor as INamespace);
+  private readonly root = Root.fromJSON(descriptor as INamespace);
   /** Of the user; asked for when the first call needs it, and anew when etcd has forgotten it. */
   private token: Promise<string> | undefined;
 

@@ -5,14 +5,14 @@ import { Root } from 'protobufjs';
 import { bytes, storageContract, text, WatchRecording } from '../testing';
 import { EtcdServer } from '../testing/etcd-server';
 import { findProgram } from '../testing/redis-server';
-import { etcdDescriptor } from './descriptor';
+import { descriptor } from './generated/descriptor';
 import { openEtcdStorage } from './open-etcd-storage';
 
 const program = findProgram('etcd');
 
 it('knows the messages of proto/etcd', () => {
   const proto = join(__dirname, '../../../../proto/etcd/v3/rpc.proto');
-  expect(etcdDescriptor).toEqual(new Root().loadSync(proto, { keepCase: true }).toJSON());
+  expect(descriptor).toEqual(new Root().loadSync(proto, { keepCase: true }).toJSON());
 });
 
 if (program === undefined) {
