@@ -1,6 +1,7 @@
 import { canonicalQuantity, quantityFormatError } from '@tinkernetes/apimachinery';
 import type { Decode } from './type-decoder';
 import { jsonTypeOf, TypeMismatchError } from './type-decoder';
+import { schemaOrArray, schemaOrBool, schemaOrStringArray } from './union-decoders';
 
 const plain = (value: unknown, goType: string): TypeMismatchError =>
   new TypeMismatchError(`json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type ${goType}`);
@@ -71,7 +72,9 @@ const quantity: Decode = (value) => {
   try {
     return canonicalQuantity(value);
   } catch (error) {
-    throw new TypeMismatchError(error instanceof Error ? error.message : String(error), { cause: error });
+    throw Object.assign(new TypeMismatchError(error instanceof Error ? error.message : String(error)), {
+      cause: error,
+    });
   }
 };
 
@@ -86,9 +89,9 @@ export const scalarDecoders: Readonly<Record<string, Decode | undefined>> = {
   RawExtension: anything,
   FieldsV1: anything,
   JSON: anything,
-  JSONSchemaPropsOrBool: anything,
-  JSONSchemaPropsOrArray: anything,
-  JSONSchemaPropsOrStringArray: anything,
+  JSONSchemaPropsOrBool: schemaOrBool,
+  JSONSchemaPropsOrArray: schemaOrArray,
+  JSONSchemaPropsOrStringArray: schemaOrStringArray,
 };
 
 /** What null stands for in a list or map of these. */

@@ -17,6 +17,18 @@ export type Decode = (value: unknown, state: DecodeState) => unknown;
 /** The JSON value does not fit the type; the message is worded as Go's encoding/json words it. */
 export class TypeMismatchError extends Error {
   override readonly name = 'TypeMismatchError';
+
+  constructor(
+    message: string,
+    private readonly misfit?: { readonly value: unknown; readonly goType: string },
+  ) {
+    super(message);
+  }
+
+  /** The same error as seen from a field further out, whose type decodes itself. */
+  at(state: DecodeState): TypeMismatchError {
+    return this.misfit ? mismatch(this.misfit.value, this.misfit.goType, state) : this;
+  }
 }
 
 interface Field {
@@ -93,7 +105,7 @@ export function mismatch(value: unknown, goType: string, state: DecodeState): Ty
   const place = state.path.length
     ? `Go struct field ${state.struct}.${state.path.join('.')} of type ${goType}`
     : `Go value of type ${goType}`;
-  return new TypeMismatchError(`json: cannot unmarshal ${what} into ${place}`);
+  return new TypeMismatchError(`json: cannot unmarshal ${what} into ${place}`, { value, goType });
 }
 
 function compile(schema: OpenAPISchema): Decode {

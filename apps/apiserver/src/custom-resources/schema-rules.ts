@@ -8,6 +8,14 @@ import { validateValue } from './validate-value';
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const listTypes = ['atomic', 'set', 'map'];
+const unsupported = [
+  'id',
+  'additionalItems',
+  'patternProperties',
+  'definitions',
+  'dependencies',
+  '$ref',
+] as const;
 
 /**
  * What keeps a definition's schemas from being structural. Source:
@@ -49,7 +57,7 @@ function nodeErrors(schema: Schema, path: string): FieldError[] {
     );
   }
   if (schema.default !== undefined) errors.push(...defaultErrors(schema, path));
-  if (schema.$ref !== undefined) errors.push(forbidden(`${path}.$ref`, '$ref is not supported'));
+  errors.push(...unsupportedErrors(schema, path));
   if (schema.uniqueItems) {
     errors.push(
       forbidden(
@@ -71,6 +79,17 @@ function nodeErrors(schema: Schema, path: string): FieldError[] {
         forbidden(`${path}.additionalProperties`, 'additionalProperties and properties are mutual exclusive'),
       );
     }
+  }
+  return errors;
+}
+
+/** JSON schema has more than structural schemas may use. */
+function unsupportedErrors(schema: Schema, path: string): FieldError[] {
+  const errors = unsupported
+    .filter((field) => schema[field] !== undefined)
+    .map((field) => forbidden(`${path}.${field}`, `${field} is not supported`));
+  if (Array.isArray(schema.items)) {
+    errors.push(forbidden(`${path}.items`, 'items must be a schema object and not an array'));
   }
   return errors;
 }

@@ -4,8 +4,9 @@ import type { JSONSchemaProps } from '@tinkernetes/api';
 /** A node of a CRD's schema. */
 export type Schema = JSONSchemaProps;
 
-/** The schema of a list's elements. */
-export const itemsOf = (schema: Schema): Schema | undefined => schema.items as Schema | undefined;
+/** The schema of a list's elements; undefined where there is none, or one for each element, which no definition may have. */
+export const itemsOf = (schema: Schema): Schema | undefined =>
+  isObject(schema.items) ? schema.items : undefined;
 
 /** The schema of a map's values; true stands for any. */
 export function valuesOf(schema: Schema): Schema | undefined {

@@ -3,7 +3,6 @@ import { badRequest, setOwn, StatusError } from '@tinkernetes/apimachinery';
 import { messageType, type FieldType, type MessageType, type ScalarName } from './message-types';
 import { specialTypes } from './special-types';
 import { unionTypes } from './union-types';
-import { isOmittedZero } from './zero-values';
 
 type JsonObject = Record<string, unknown>;
 
@@ -28,7 +27,8 @@ function decode(name: string, bytes: Uint8Array, depth: number): unknown {
   const type = messageType(name);
   if (!type) throw badRequest(`unknown protobuf message ${name}`);
   const fields = decodeFields(type, bytes, depth);
-  return unionTypes.get(name)?.toJson(fields) ?? fields;
+  const union = unionTypes.get(name);
+  return union ? union.toJson(fields) : fields;
 }
 
 function decodeFields(type: MessageType, bytes: Uint8Array, depth: number): JsonObject {
@@ -72,22 +72,27 @@ function readField(object: JsonObject, field: FieldType, { reader, wireType, dep
   const value = field.scalar
     ? readScalar(reader, field.scalar)
     : decode(field.message ?? '', reader.bytes(), depth + 1);
-  if (field.repeated) append(object, jsonName, value);
+  // An element that says nothing is still there; JSON decoding makes of null what its type has for it.
+  if (field.repeated) append(object, jsonName, value ?? null);
   else if (field.inline) Object.assign(object, value);
-  else if (value !== undefined && !(field.scalar && isOmittedZero(jsonName, value))) object[jsonName] = value;
+  else if (value !== undefined && !(field.scalar && !field.pointer && isZero(value)))
+    object[jsonName] = value;
 }
+
+const isZero = (value: unknown): boolean => value === '' || value === 0 || value === false;
 
 function readEntry(field: FieldType, bytes: Uint8Array, depth: number): [string, unknown] {
   const reader = Reader.create(bytes);
   let key = '';
-  let value: unknown = field.scalar === 'string' || field.scalar === 'bytes' ? '' : undefined;
+  // An entry without a value has the zero value, which JSON decoding makes of null.
+  let value: unknown = null;
   while (reader.pos < reader.len) {
     const tag = reader.uint32();
     if (tag >>> 3 === 1) key = reader.string();
     else if (tag >>> 3 === 2)
       value = field.scalar
         ? readScalar(reader, field.scalar)
-        : decode(field.message ?? '', reader.bytes(), depth + 1);
+        : (decode(field.message ?? '', reader.bytes(), depth + 1) ?? null);
     else reader.skipType(tag & 7);
   }
   return [key, value];

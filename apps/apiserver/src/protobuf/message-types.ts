@@ -1,4 +1,4 @@
-import { loadProtobufFields, loadSchemas } from '@tinkernetes/api';
+import { loadGoFields, loadProtobufFields, loadSchemas } from '@tinkernetes/api';
 
 /** How one field of a message is written, and where its value is in the JSON form. */
 export interface FieldType {
@@ -13,6 +13,8 @@ export interface FieldType {
   readonly map: boolean;
   /** An embedded Go struct: its fields are the parent's in the JSON form. */
   readonly inline: boolean;
+  /** A Go pointer: zero means something. Go writes other fields even when they are zero, and JSON leaves these out again. */
+  readonly pointer: boolean;
 }
 export interface MessageType {
   readonly name: string;
@@ -37,6 +39,7 @@ function build(name: string): MessageType | undefined {
   if (!facts) return undefined;
   const properties = loadSchemas()[schemaName(name)]?.properties;
   const jsonNames = new Map(Object.keys(properties ?? {}).map((key) => [normalized(key), key]));
+  const pointers = pointersOf(schemaName(name));
   const fields = Object.entries(facts).map(([protoName, [number, type]]) => {
     const jsonName = jsonNames.get(normalized(protoName));
     const shape = shapeOf(type, name);
@@ -45,9 +48,16 @@ function build(name: string): MessageType | undefined {
       jsonName: jsonName ?? protoName,
       ...shape,
       inline: properties !== undefined && jsonName === undefined && shape.message !== undefined,
+      pointer: pointers.has(jsonName ?? protoName),
     };
   });
   return { name, fields, byNumber: new Map(fields.map((f) => [f.number, f])) };
+}
+
+/** JSON names of a struct's pointers. */
+function pointersOf(schema: string): ReadonlySet<string> {
+  const declared = (loadGoFields()[schema] ?? '').split(' ').map((text) => text.split(':'));
+  return new Set(declared.flatMap(([field = '', code = '']) => (code.startsWith('*') ? [field] : [])));
 }
 
 function shapeOf(type: string, scope: string): Pick<FieldType, 'scalar' | 'message' | 'repeated' | 'map'> {

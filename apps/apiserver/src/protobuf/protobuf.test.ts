@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { StatusError } from '@tinkernetes/apimachinery';
+import { Writer } from 'protobufjs/minimal';
+import { decodeMessage } from './decode';
 import { decodeProtobuf, encodeProtobuf } from './index';
 
 const roundTrip = (object: { apiVersion: string; kind: string }): unknown => {
@@ -115,6 +117,28 @@ it('leaves out what JSON would leave out: zero values that are no pointers', () 
     kind: 'Service',
     apiVersion: 'v1',
     spec: { ports: [{ port: 80 }] },
+  });
+});
+
+it('reads entries and elements that say nothing as null, which JSON decoding fills in', () => {
+  const field = (number: number, bytes: Uint8Array) =>
+    new Writer()
+      .uint32((number << 3) | 2)
+      .bytes(bytes)
+      .finish();
+  const key = new Writer().uint32(10).string('a').finish();
+  const schema = Buffer.concat([
+    // properties["a"] without a schema, an empty JSONSchemaPropsOrArray, an empty JSONSchemaPropsOrBool, an enum of nothing.
+    field(29, key),
+    field(24, Buffer.alloc(0)),
+    field(30, Buffer.alloc(0)),
+    field(20, Buffer.alloc(0)),
+  ]);
+  const name = 'k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps';
+  expect(decodeMessage(name, schema)).toEqual({
+    properties: { a: null },
+    additionalProperties: false,
+    enum: [null],
   });
 });
 

@@ -2,6 +2,7 @@
 export interface UnionType {
   /** The message's fields for a JSON value. */
   toFields(value: unknown): Record<string, unknown>;
+  /** undefined: nothing is set, so the field is left out. */
   toJson(fields: Record<string, unknown>): unknown;
 }
 
