@@ -2,11 +2,12 @@
 // same cluster with the same Pods: both must place the same ones, and say the same of the others. With `--upstream-api`
 // both run on the unmodified kube-apiserver and etcd instead of our API server. Needs `go`, and some minutes for the first
 // build (or the programs in `--binaries FOLDER`); not part of `npm test`.
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, openSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ended, request, sleep, startCluster } from '../test/bench/cluster.mjs';
+import { binariesFolder, buildUpstream } from '../test/interchange/build-upstream.mjs';
 import { groups } from '../test/interchange/scenarios.mjs';
 import { startUpstreamCluster } from '../test/interchange/upstream-api-server.mjs';
 import { build } from './build.mjs';
@@ -14,14 +15,13 @@ import { installIfNeeded } from './install.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const results = join(root, 'test-results');
-const given = process.argv.indexOf('--binaries');
-const binaries = given < 0 ? join(root, 'dist/upstream') : process.argv[given + 1];
+const binaries = binariesFolder();
 const onUpstreamApi = process.argv.includes('--upstream-api');
 const podsPath = '/api/v1/namespaces/default/pods';
 
 installIfNeeded();
 await build();
-buildUpstream();
+buildUpstream(binaries, ['kube-scheduler', ...(onUpstreamApi ? ['kube-apiserver', 'etcd'] : [])]);
 mkdirSync(results, { recursive: true });
 const ours = await verdictsOf('ours', (flags, log) =>
   spawn(process.execPath, [join(root, 'dist/run.cjs'), 'scheduler', ...flags], {
@@ -35,19 +35,6 @@ const theirs = await verdictsOf('upstream', (flags, log) => {
   return spawn(join(binaries, 'kube-scheduler'), [...flags, ...more], { stdio: ['ignore', log, log] });
 });
 compare();
-
-function buildUpstream() {
-  const programs = ['kube-scheduler', ...(onUpstreamApi ? ['kube-apiserver', 'etcd'] : [])];
-  const missing = programs.filter((program) => !existsSync(join(binaries, program)));
-  if (missing.length === 0) return;
-  if (spawnSync('go', ['version']).status !== 0)
-    throw new Error(`${missing.join(', ')} are Go programs and there is no \`go\` here (https://go.dev/dl)`);
-  mkdirSync(binaries, { recursive: true });
-  const cwd = join(root, 'test/interchange');
-  const args = ['build', '-o', `${binaries}/`, ...missing.map((program) => `./${program}`)];
-  const built = spawnSync('go', args, { cwd, stdio: 'inherit' });
-  if (built.status !== 0) throw new Error('upstream’s programs could not be built: see the lines above');
-}
 
 /** Pod → node, or why none, once nothing changes any more. */
 async function verdictsOf(name, start) {

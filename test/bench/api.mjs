@@ -1,19 +1,23 @@
 // `npm run bench:api`: client load through real HTTPS on an API server of its own (durable sqlite, nothing beside it),
 // client included in the load on the machine.
-//   --against KUBECONFIG   the same load on another server, too, in turns, with ratios
+//   --against-upstream     the same load, in turns, on kube-apiserver and etcd, with ratios; builds them with `go` the first
+//                          time, or takes them from `--binaries FOLDER`
+//   --against KUBECONFIG   the same on a server that runs already
 //   --pods 2000 --many 20000 --watchers 100,1000 --warm-up 1000   sizes; --many 0 leaves the large lists out
-//   --growth 50000         instead: what a create costs as the objects grow to so many, with a chart in docs/
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+//   --growth 50000         instead: what a create and a watch event cost as the objects grow to so many (--warm-up 10000),
+//                          with a chart in docs/
+import { writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { join } from 'node:path';
 import { build } from '../../tools/build.mjs';
-import { ApiLoad } from './api-load.mjs';
+import { measureGrowth } from './api-growth.mjs';
+import { runningServer, startOwn, startUpstream } from './api-servers.mjs';
+import { stepsOf } from './api-steps.mjs';
+import { root } from './cluster.mjs';
 import { growthChart } from './growth-chart.mjs';
-import { readKubeconfig } from './https-client.mjs';
+import { head, row, shown } from './markdown-table.mjs';
+import { PodLoad } from './pod-load.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const option = (name, fallback) => {
   const at = process.argv.indexOf(`--${name}`);
   return at < 0 ? fallback : process.argv[at + 1];
@@ -25,114 +29,67 @@ const size = {
   many: Number(option('many', 20_000)),
   watchers: option('watchers', '100,1000').split(',').map(Number),
   watchedCreates: Number(option('watched-creates', 200)),
-  warmUp: Number(option('warm-up', 1000)),
+  warmUp: Number(option('warm-up', growth ? 10_000 : 1000)),
 };
 
-/** An API server as `tinkernetes up` starts it, without anything that would add load. */
-async function startOwn() {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tk-bench-api-'));
-  const child = spawn(
-    process.execPath,
-    [
-      join(root, 'dist/run.cjs'),
-      'tinkernetes',
-      'up',
-      ...[`--data-dir=${dataDir}`, '--api-port=0', '--nodes=0'],
-      '--without=controller-manager,scheduler,kube-proxy,cluster-dns,kubelet,mock-runtime',
-    ],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
-  let printed = '';
-  child.stderr.on('data', (chunk) => (printed += chunk));
-  const onExit = () => {
-    throw new Error(`the cluster did not start:\n${printed}`);
-  };
-  child.once('exit', onExit);
-  await new Promise((resolve) =>
-    child.stdout.on('data', (chunk) => String(chunk).includes('Cluster ready') && resolve()),
-  );
-  return {
-    name: 'tinkernetes',
-    kubeconfig: join(dataDir, 'kubeconfig'),
-    async stop() {
-      child.off('exit', onExit);
-      const gone = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGTERM');
-      await gone;
-      rmSync(dataDir, { recursive: true, force: true });
-    },
-  };
+/** Of one server in a row; only ours tells its event loop's lag. */
+const columnsOf = ({ isNode }) => [
+  'per second',
+  'p50 ms',
+  'p99 ms',
+  'CPU ms each',
+  ...(isNode ? ['lag ms'] : []),
+];
+const cellsOf = ({ isNode }, result) => {
+  if (result.isMemory) return columnsOf({ isNode }).map((_, i) => (i === 0 ? shown(result.residentMB) : ''));
+  const { perSecond, p50, p99, cpuMs, lagMs } = result;
+  const cells = [shown(perSecond), shown(p50, 2), shown(p99, 2), shown(cpuMs, 3)];
+  return [...cells, ...(isNode ? [shown(lagMs)] : [])];
+};
+
+/** How many times as much ours does in the same time, or how much less memory it needs. */
+function ratioOf([ours, theirs]) {
+  const ratio = ours.isMemory ? theirs.residentMB / ours.residentMB : ours.perSecond / theirs.perSecond;
+  return `${shown(ratio, 1)}×`;
 }
 
-const shown = (value, digits = 0) =>
-  Number.isFinite(value) ? value.toLocaleString('en', { maximumFractionDigits: digits }) : '–';
-
-const columns = ['per second', 'p50 ms', 'p99 ms', 'server CPU ms each', 'lag ms'];
-const cellsOf = ({ perSecond, p50, p99, cpuMs, lagMs }) => [
-  shown(perSecond),
-  shown(p50, 2),
-  shown(p99, 2),
-  shown(cpuMs, 3),
-  shown(lagMs),
-];
-const row = (cells) => `| ${cells.join(' | ')} |`;
-
 async function compare(targets) {
-  const loads = targets.map((target) => new ApiLoad(readKubeconfig(target.kubeconfig), size));
-  for (const load of loads) await load.prepare();
-  const head = targets.flatMap(({ name }) =>
-    columns.map((column, i) => (i === 0 ? `${name}: ${column}` : column)),
-  );
-  const ratios = targets.length > 1 ? ['ratio'] : [];
-  console.log(row(['', ...head, ...ratios]));
-  console.log(row(['', ...head, ...ratios].map(() => '---')));
-  for (const step of Object.keys(loads[0].steps)) {
-    // While all Pods are there.
-    if (step === 'delete') await tellMemory(targets, loads);
-    const results = [];
-    // In turns: what else the machine does meanwhile bears on both.
-    for (const load of loads) results.push(await load.run(step));
-    const ratio = ratios.map(() => `${shown(results[0].perSecond / results[1].perSecond, 2)}×`);
-    console.log(row([results[0].label, ...results.flatMap(cellsOf), ...ratio]));
+  const loads = targets.map((target) => new PodLoad(target));
+  for (const load of loads) {
+    await load.prepare();
+    // All get the same chance: what runs for days is compared, not what has just started.
+    await load.warmUp(size.warmUp);
+    await load.probe.read();
   }
-  await tellMemory(targets, loads);
+  const isCompared = targets.length > 1;
+  console.log(targets.map(({ name }) => name).join(' | '));
+  console.log(head(['', ...targets.flatMap(columnsOf), ...(isCompared ? ['ratio'] : [])]));
+  const steps = loads.map((load) => stepsOf(load, size));
+  for (let i = 0; i < steps[0].length; i++) {
+    const results = [];
+    // In turns: what else the machine does meanwhile bears on all.
+    for (const own of steps) results.push(await own[i]());
+    const cells = results.flatMap((result, at) => cellsOf(targets[at], result));
+    console.log(row([results[0].label, ...cells, ...(isCompared ? [ratioOf(results)] : [])]));
+  }
   for (const load of loads) await load.cleanUp();
 }
 
-/** A row of its own, so that the table stays one. */
-async function tellMemory(targets, loads) {
-  const cells = await Promise.all(
-    loads.map(async (load) => [shown((await load.server()).residentMB), ...columns.slice(1).map(() => '')]),
-  );
-  console.log(row(['resident MB', ...cells.flat(), ...(targets.length > 1 ? [''] : [])]));
-}
-
 async function grow(target) {
-  const load = new ApiLoad(readKubeconfig(target.kubeconfig), size);
-  await load.prepare();
-  console.log(row(['objects', 'creates per second', 'server CPU ms each', 'resident MB']));
-  console.log(row(['---', '---', '---', '---']));
-  const points = [];
-  const step = Math.max(1, Math.round(growth / 10));
-  for (let count = step; count <= growth; count += step) {
-    // Of each step only the last thousand is measured.
-    if (step > 1000) await load.grow(step - 1000);
-    const { perSecond, cpuMs, residentMB } = await load.grow(Math.min(step, 1000));
-    points.push({ count, cpuMs, residentMB });
-    console.log(row([shown(count), shown(perSecond), shown(cpuMs, 3), shown(residentMB)]));
-  }
+  const points = await measureGrowth(new PodLoad(target), { upTo: growth, warmUp: size.warmUp });
   const file = join(root, 'docs/growth.svg');
   writeFileSync(file, growthChart(points));
   console.log(`\nChart: ${file}`);
-  await load.cleanUp();
 }
 
 await build();
-const own = await startOwn();
-const targets = [own, ...(against ? [{ name: 'the other', kubeconfig: against }] : [])];
+const targets = [];
 try {
+  targets.push(await startOwn());
+  if (process.argv.includes('--against-upstream')) targets.push(await startUpstream());
+  if (against) targets.push(runningServer(against));
   console.log(`Node ${process.version}, load of the machine at the start ${loadavg()[0].toFixed(1)}\n`);
-  await (growth ? grow(own) : compare(targets));
+  await (growth ? grow(targets[0]) : compare(targets));
 } finally {
-  await own.stop();
+  for (const target of targets) await target.stop();
 }

@@ -18,7 +18,7 @@ export function component(app, argv, log) {
     ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`, `--cpu-prof-name=${app}-${++profiles}.cpuprofile`]
     : [];
   mkdirSync(dirname(log), { recursive: true });
-  return spawn(process.execPath, [...nodeFlags, ...profile, join(root, `dist/apps/${app}.cjs`), ...argv], {
+  return spawn(process.execPath, [...nodeFlags, ...profile, join(root, 'dist/run.cjs'), app, ...argv], {
     stdio: ['ignore', 'ignore', openSync(log, 'a')],
   });
 }

@@ -126,13 +126,38 @@ const isRolledOut = ({ object: { metadata, spec, status = {} } }) =>
   status.observedGeneration === metadata.generation &&
   [status.updatedReplicas, status.availableReplicas, status.replicas].every((n) => n === spec.replicas);
 
+/** How often each verb was called on each resource since the start, by the API server's own count. */
+async function requestCounts(kubeconfig) {
+  const text = await request(kubeconfig, { path: '/metrics' });
+  const counts = new Map();
+  for (const [, labels, count] of text.matchAll(/^apiserver_request_total\{(.*)\} (\d+)$/gm)) {
+    const { verb, resource, subresource } = Object.fromEntries(
+      [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+    );
+    const what = `${verb} ${resource}${subresource ? `/${subresource}` : ''}`;
+    counts.set(what, (counts.get(what) ?? 0) + Number(count));
+  }
+  return counts;
+}
+
+/** What was counted since `before`, most first; what is rare is left out. */
+const since = (before, after) =>
+  [...after]
+    .map(([what, count]) => [what, count - (before.get(what) ?? 0)])
+    .filter(([, count]) => count >= 50)
+    .sort(([, a], [, b]) => b - a)
+    .map(([what, count]) => `${what} ${count}`)
+    .join(', ');
+
 const row = (label, measured, aim) => console.log(`| ${label} | ${measured} | ${aim} |`);
-async function timed({ lag, cpuByComponent }, { label, aim }, work) {
+async function timed({ kubeconfig, lag, cpuByComponent }, { label, aim }, work) {
+  const requestsBefore = await requestCounts(kubeconfig);
   const before = cpuByComponent();
   const took = await seconds(work);
   const used = [...cpuByComponent()].map(([app, total]) => [app, total - (before.get(app) ?? 0)]);
   row(label, `${took.toFixed(1)} s`, aim);
   row('… CPU', used.map(([app, s]) => `${app} ${s.toFixed(1)} s`).join(', '), '');
+  row('… requests', since(requestsBefore, await requestCounts(kubeconfig)), '');
   row('… longest block of the manager’s event loop', `${(await lag()).toFixed(0)} ms`, '≤ 50 ms');
 }
 

@@ -1,41 +1,65 @@
-// A cluster whose API server is the real one, on a real etcd: three Nodes as objects, and of our controllers the one that
-// makes ResourceClaims. Nothing runs there; who is placed where is all that is looked at.
+// The real API server on a real etcd, and a cluster around them: three Nodes as objects, and of our controllers the one
+// that makes ResourceClaims. Nothing runs there; who is placed where is all that is looked at.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, openSync, rmSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ended, freePort, request, root, sleep } from '../bench/cluster.mjs';
 
 const entry = join(root, 'dist/run.cjs');
 
-/** `binaries`: folder with `kube-apiserver` and `etcd`. As `startCluster` of the benchmarks. */
-export async function startUpstreamCluster(binaries) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tk-interchange-'));
+/**
+ * etcd, synchronising every write as it does by default, and kube-apiserver on it; resolves once that is ready.
+ * `binaries`: folder with both programs. `flags`: more of kube-apiserver's.
+ */
+export async function startUpstreamApiServer(binaries, flags = []) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tk-upstream-'));
   const [port, clientPort, peerPort] = [await freePort(), await freePort(), await freePort()];
-  const log = openSync(join(dataDir, 'cluster.log'), 'a');
+  const logFile = join(dataDir, 'cluster.log');
+  const log = openSync(logFile, 'a');
   const started = [];
-  const start = (command, args) => started.push(spawn(command, args, { stdio: ['ignore', log, log] }));
-  const server = `https://127.0.0.1:${port}`;
-  const flags = [`--data-dir=${dataDir}`, `--server=${server}`, `--admin-server=${server}`];
-  spawnSync(process.execPath, [entry, 'tinkernetes', 'init', ...flags], { stdio: ['ignore', log, log] });
-  const kubeconfig = join(dataDir, 'kubeconfig');
+  const start = (command, args) => {
+    const child = spawn(command, args, { stdio: ['ignore', log, log] });
+    started.push(child);
+    return child;
+  };
   const stop = async () => {
     for (const child of started.reverse()) await ended(child);
     rmSync(dataDir, { recursive: true, force: true });
   };
+  const server = `https://127.0.0.1:${port}`;
+  const init = [`--data-dir=${dataDir}`, `--server=${server}`, `--admin-server=${server}`];
+  spawnSync(process.execPath, [entry, 'tinkernetes', 'init', ...init], { stdio: ['ignore', log, log] });
+  const kubeconfig = join(dataDir, 'kubeconfig');
   const etcd = `http://127.0.0.1:${clientPort}`;
   const peer = `http://127.0.0.1:${peerPort}`;
-  start(join(binaries, 'etcd'), [
-    `--data-dir=${join(dataDir, 'etcd')}`,
-    `--listen-client-urls=${etcd}`,
-    `--advertise-client-urls=${etcd}`,
-    `--listen-peer-urls=${peer}`,
-    `--initial-advertise-peer-urls=${peer}`,
-    `--initial-cluster=default=${peer}`,
-  ]);
-  start(join(binaries, 'kube-apiserver'), apiServerFlags({ dataDir, port, etcd }));
+  const servers = [
+    start(join(binaries, 'etcd'), [
+      `--data-dir=${join(dataDir, 'etcd')}`,
+      `--listen-client-urls=${etcd}`,
+      `--advertise-client-urls=${etcd}`,
+      `--listen-peer-urls=${peer}`,
+      `--initial-advertise-peer-urls=${peer}`,
+      `--initial-cluster=default=${peer}`,
+    ]),
+    start(join(binaries, 'kube-apiserver'), [...apiServerFlags({ dataDir, port, etcd }), ...flags]),
+  ];
   try {
-    await answering(kubeconfig);
+    await answering(kubeconfig, servers);
+  } catch (error) {
+    const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-10);
+    await stop();
+    throw new Error(`${error.message}; the last lines of its log:\n${lines.join('\n')}`, { cause: error });
+  }
+  return { kubeconfig, pids: servers.map(({ pid }) => pid), start, stop };
+}
+
+/** `binaries`: folder with `kube-apiserver` and `etcd`. As `startCluster` of the benchmarks. */
+export async function startUpstreamCluster(binaries) {
+  // There are no controllers for what these wait for.
+  const flags = ['--disable-admission-plugins=ServiceAccount,TaintNodesByCondition'];
+  const { kubeconfig, start, stop } = await startUpstreamApiServer(binaries, flags);
+  try {
     start(process.execPath, [
       entry,
       'controller-manager',
@@ -67,18 +91,17 @@ function apiServerFlags({ dataDir, port, etcd }) {
     `--service-account-signing-key-file=${pki('sa.key')}`,
     '--service-cluster-ip-range=10.96.0.0/16',
     '--authorization-mode=RBAC',
-    // There are no controllers for what these wait for.
-    '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition',
   ];
 }
 
-async function answering(kubeconfig) {
+async function answering(kubeconfig, servers) {
   for (let attempt = 0; attempt < 240; attempt++) {
     const isReady = await request(kubeconfig, { path: '/readyz' }).then(
       () => true,
       () => false,
     );
     if (isReady) return;
+    if (servers.some(({ exitCode }) => exitCode !== null)) throw new Error('a server ended as it started');
     await sleep(500);
   }
   throw new Error('the API server did not become ready within two minutes');
