@@ -1,7 +1,7 @@
 import type { Container, ContainerState, ContainerStatus, Pod, ResourceRequirements } from '@tinkernetes/api';
 import { formatTime } from '@tinkernetes/component-base';
 import type { PodRuntimeStatus, RuntimeContainer } from '../runtime/pod-runtime-status';
-import { restartsAfter } from '../runtime/restart-policy';
+import { restartingAllContainers, restartsAfter } from '../runtime/restart-policy';
 import type { WaitingContainers } from '../runtime/runtime-manager';
 import type { ContainerKind } from './pod-facts';
 
@@ -12,6 +12,8 @@ export interface ContainerStatusContext {
   waiting: WaitingContainers;
   /** What the API server has, or what was last reported. */
   previous: readonly ContainerStatus[];
+  /** All containers of the Pod are being removed, so that it begins again. */
+  isRestarting: boolean;
   /** Last words of exited containers, by container ID. */
   messages: ReadonlyMap<string, string>;
   /** What a running container has, where that is not what it has been given. */
@@ -38,7 +40,7 @@ function containerStatus(
 ): ContainerStatus {
   const [current, last] = context.runtime.containers.filter((c) => c.name === container.name);
   const previous = context.previous.find((s) => s.name === container.name);
-  if (!current) return neverSeen(pod, kind, container, { previous, waiting: context.waiting });
+  if (!current) return neverSeen(pod, kind, container, { ...context, previous });
   const running = current.state === 'running';
   const started = running && context.isStarted(container, current.id);
   let state = stateOf(current, context);
@@ -84,8 +86,14 @@ function neverSeen(
   pod: Pod,
   kind: ContainerKind,
   container: Container,
-  { previous, waiting }: { previous: ContainerStatus | undefined; waiting: WaitingContainers },
+  {
+    previous,
+    waiting,
+    isRestarting,
+  }: { previous: ContainerStatus | undefined } & Pick<ContainerStatusContext, 'waiting' | 'isRestarting'>,
 ): ContainerStatus {
+  const removed = ownRemoval(previous, { isRestarting, waiting });
+  if (removed) return { ...removed, ...volumeMountsOf(container) };
   // The runtime may have forgotten a container that ended; its last status stays true.
   if (previous?.state?.terminated) return { ...previous, ready: previous.ready && kind === 'init' };
   const error = waiting.get(container.name);
@@ -103,6 +111,35 @@ function neverSeen(
     ...volumeMountsOf(container),
   };
 }
+
+/** A container that was removed so that the whole Pod begins again, until it runs. */
+function ownRemoval(
+  previous: ContainerStatus | undefined,
+  { isRestarting, waiting }: Pick<ContainerStatusContext, 'waiting' | 'isRestarting'>,
+): ContainerStatus | undefined {
+  if (!previous) return undefined;
+  const hasRun = previous.state?.running !== undefined || previous.state?.terminated !== undefined;
+  const isGone = isRestartingAll(previous);
+  if (!isGone && !(isRestarting && hasRun)) return undefined;
+  const { image, imageID, name, restartCount } = previous;
+  const error = waiting.get(name);
+  return {
+    image,
+    imageID,
+    lastState: { terminated: { exitCode: 137, ...restartingAllContainers } },
+    name,
+    ready: false,
+    restartCount: isGone ? restartCount : restartCount + 1,
+    started: false,
+    state: {
+      waiting: error ? { reason: error.reason, message: error.message } : restartingAllContainers,
+    },
+  };
+}
+
+/** Whether a container was removed for the restart of its Pod, and has not run since. */
+export const isRestartingAll = ({ state, lastState }: ContainerStatus): boolean =>
+  state?.waiting !== undefined && lastState?.terminated?.reason === restartingAllContainers.reason;
 
 /** It was running when last seen and has left no trace since. */
 const unknownEnd = (): ContainerState => ({

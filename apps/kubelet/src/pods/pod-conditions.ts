@@ -1,5 +1,6 @@
 import type { ContainerStatus, Pod, PodCondition } from '@tinkernetes/api';
 import { hasReadySandbox, type PodRuntimeStatus } from '../runtime/pod-runtime-status';
+import { mayRestartAllContainers, restartsAllContainers } from '../runtime/restart-policy';
 import { isSidecar } from './pod-facts';
 import type { ResizeCondition } from '../allocation/allocation-manager';
 import type { PodPhase } from './pod-phase';
@@ -25,6 +26,9 @@ export function podConditions(pod: Pod, context: ConditionContext): Map<string, 
     ['Ready', readyVerdict(pod, containersReady, context.existing)],
     ['ContainersReady', containersReady],
     ['PodScheduled', { status: 'True' }],
+    ...(mayRestartAllContainers(pod)
+      ? [['AllContainersRestarting', restartingVerdict(pod, context)] as const]
+      : []),
     ...context.resize.map(({ type, reason, message }): [string, Verdict] => [
       type,
       { status: 'True', ...(reason ? { reason } : {}), ...(message ? { message } : {}) },
@@ -50,6 +54,20 @@ function initializedVerdict(pod: Pod, { phase, init, regular }: ConditionContext
     status: 'False',
     reason: 'ContainersNotInitialized',
     message: `containers with incomplete status: [${incomplete.map((c) => c.name).join(' ')}]`,
+  };
+}
+
+/** Source: pkg/kubelet/status GenerateAllContainersRestartingCondition. */
+function restartingVerdict(pod: Pod, { phase, runtime }: ConditionContext): Verdict {
+  if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' };
+  if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
+  const names = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].map(({ name }) => name);
+  const isAnyLeft = runtime.containers.some(({ name }) => names.includes(name));
+  if (!isAnyLeft || !restartsAllContainers(pod, runtime)) return { status: 'False' };
+  return {
+    status: 'True',
+    reason: 'RestartAllContainersStarted',
+    message: 'container exited with restart policy rule',
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Container, ContainerStatus, Pod } from '@tinkernetes/api';
 import { podPhase } from './pod-phase';
 
-type State = 'running' | 'waiting' | number | { backOffAfter: number };
+type State = 'running' | 'waiting' | 'removed' | number | { backOffAfter: number };
 
 const status = (name: string, state: State): ContainerStatus => {
   const ended = (exitCode: number) => ({ terminated: { exitCode } });
@@ -16,6 +16,14 @@ const status = (name: string, state: State): ContainerStatus => {
   if (typeof state === 'number') return { ...common, state: ended(state) };
   if (state === 'running') return { ...common, state: { running: {} } };
   if (state === 'waiting') return { ...common, state: { waiting: {} } };
+  if (state === 'removed') {
+    const reason = 'RestartingAllContainers';
+    return {
+      ...common,
+      state: { waiting: { reason } },
+      lastState: { terminated: { exitCode: 137, reason } },
+    };
+  }
   return { ...common, state: { waiting: {} }, lastState: ended(state.backOffAfter) };
 };
 const pod = (
@@ -55,6 +63,7 @@ describe('podPhase', () => {
     ['a rule repeats this exit code', pod('Always', [retries]), { a: 42 }, 'Running'],
     ['no rule repeats that one', pod('Always', [retries]), { a: 1 }, 'Failed'],
     ['a rule goes before success', pod('Never', [retries, b]), { a: { backOffAfter: 42 }, b: 0 }, 'Running'],
+    ['all begin again', pod('Never', [a, b], [retries]), { a: 'removed', b: 'removed' }, 'Running'],
     [
       'a failed init container repeats by itself',
       pod('Never', [a], [{ ...b, restartPolicy: 'OnFailure' }]),

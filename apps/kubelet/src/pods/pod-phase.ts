@@ -1,5 +1,6 @@
 import type { ContainerStatus, Pod } from '@tinkernetes/api';
 import { restartsAfter } from '../runtime/restart-policy';
+import { isRestartingAll } from './container-statuses';
 import { isSidecar } from './pod-facts';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
@@ -21,7 +22,8 @@ export function podPhase(pod: Pod, { init, regular }: PhaseStatuses, terminal: b
     const status = init.find((s) => s.name === container.name);
     const ended =
       status?.state?.terminated ?? (status?.state?.waiting ? status.lastState?.terminated : undefined);
-    if (isSidecar(container)) {
+    if (status && isRestartingAll(status)) pendingInit++;
+    else if (isSidecar(container)) {
       if (status?.state?.running) sidecarsRunning++;
       if (!status?.started && !ended) pendingInit++;
     } else if (!ended) pendingInit++;
@@ -47,7 +49,7 @@ export function podPhase(pod: Pod, { init, regular }: PhaseStatuses, terminal: b
       if (restartsAfter(pod, container, ended)) restarting++;
     } else if (last) {
       stopped++;
-      if (restartsAfter(pod, container, last)) restarting++;
+      if (isRestartingAll(status) || restartsAfter(pod, container, last)) restarting++;
     } else waiting++;
   }
   // Once a regular container has run, init containers are history.

@@ -104,13 +104,17 @@ function settledPhase(
   return verdict ? 'Failed' : computed;
 }
 
+const isRestartingAllContainers = (previous: PodStatus | undefined): boolean =>
+  previous?.conditions?.some((c) => c.type === 'AllContainersRestarting' && c.status === 'True') ?? false;
+
 function allStatuses(pod: Pod, context: PodStatusContext) {
   const of = (
     kind: 'init' | 'regular' | 'ephemeral',
     containers: readonly Container[] | undefined,
     previous: readonly ContainerStatus[] | undefined,
   ) => {
-    const nested: ContainerStatusContext = { ...context, previous: previous ?? [] };
+    const isRestarting = kind !== 'ephemeral' && isRestartingAllContainers(context.previous);
+    const nested: ContainerStatusContext = { ...context, previous: previous ?? [], isRestarting };
     return containerStatuses(pod, kind, containers ?? [], nested);
   };
   return {

@@ -81,7 +81,7 @@ export class ContainerStarter {
   }
 
   /** Throws CrashLoopBackOff while the container has to wait after its end at `finishedAt`. */
-  private checkBackOff(pod: Pod, container: Container, finishedAt: number | undefined): void {
+  checkBackOff(pod: Pod, container: Container, finishedAt: number | undefined): void {
     if (finishedAt === undefined) return;
     const key = `${uidOf(pod)}_${container.name}_${containerHash(container)}`;
     const retryAfterMs = this.backOff.remaining(key, finishedAt);

@@ -2,8 +2,8 @@ import type { Container, Pod } from '@tinkernetes/api';
 import { isHostNetwork } from '../pods/pod-facts';
 import { kill, reasonToKill, type ContainerKill, type ProbeResults } from './container-kill';
 import { initContainerActions } from './init-container-actions';
-import { findContainer, type PodRuntimeStatus } from './pod-runtime-status';
-import { restartsAfter, restartsOnFailure } from './restart-policy';
+import { findContainer, type PodRuntimeStatus, type RuntimeContainer } from './pod-runtime-status';
+import { restartsAfter, restartsAllContainers, restartsOnFailure } from './restart-policy';
 
 /** What one sync of a Pod has to do, computed before anything is done. */
 export interface PodActions {
@@ -17,6 +17,8 @@ export interface PodActions {
   containersToStart: Container[];
   ephemeralContainersToStart: Container[];
   containersToKill: ContainerKill[];
+  /** All that the Pod has run goes, and it begins again in its sandbox. */
+  restartAll?: { container: Container; exited: RuntimeContainer };
 }
 
 /** Source: pkg/kubelet/kuberuntime computePodActions. */
@@ -33,6 +35,8 @@ export function computePodActions(pod: Pod, status: PodRuntimeStatus, probes: Pr
     containersToKill: [],
   };
   if (sandbox.create) return withNewSandbox(pod, status, actions);
+  const restartAll = restartsAllContainers(pod, status);
+  if (restartAll) return { ...actions, restartAll };
 
   actions.ephemeralContainersToStart = (pod.spec.ephemeralContainers ?? []).filter(
     (c) => !findContainer(status, c.name),

@@ -1,6 +1,6 @@
 import type { Container, Pod } from '@tinkernetes/api';
 import { isSidecar } from '../pods/pod-facts';
-import type { RuntimeContainer } from './pod-runtime-status';
+import { findContainer, type PodRuntimeStatus, type RuntimeContainer } from './pod-runtime-status';
 
 /**
  * Whether an exited container runs again. Per-container policy and exit-code rules (KEP-5307) go before the Pod's
@@ -12,7 +12,7 @@ export function restartsAfter(
   exited: Pick<RuntimeContainer, 'exitCode'>,
 ): boolean {
   if (isSidecar(container)) return true;
-  if (matchesRestartRule(container, exited.exitCode)) return true;
+  if (matchingRule(container, exited.exitCode)) return true;
   switch (container.restartPolicy ?? pod.spec.restartPolicy ?? 'Always') {
     case 'Never':
       return false;
@@ -28,10 +28,39 @@ export function restartsOnFailure(pod: Pod, container: Container): boolean {
   return (container.restartPolicy ?? pod.spec.restartPolicy ?? 'Always') !== 'Never';
 }
 
-function matchesRestartRule(container: Container, exitCode: number): boolean {
-  return (container.restartPolicyRules ?? []).some(({ action, exitCodes }) => {
-    if (action !== 'Restart' || !exitCodes) return false;
-    const listed = (exitCodes.values ?? []).includes(exitCode);
-    return exitCodes.operator === 'In' ? listed : exitCodes.operator === 'NotIn' && !listed;
+/** What is said of a container that was taken away for the restart of its whole Pod (KEP-5532). */
+export const restartingAllContainers = {
+  reason: 'RestartingAllContainers',
+  message: 'The container is removed because RestartAllContainers in place',
+};
+
+/**
+ * The container whose end restarts the whole Pod in place; undefined: none did.
+ * Source: pkg/kubelet/container ShouldAllContainersRestart.
+ */
+export function restartsAllContainers(
+  pod: Pod,
+  status: PodRuntimeStatus,
+): { container: Container; exited: RuntimeContainer } | undefined {
+  for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
+    const exited = findContainer(status, container.name);
+    if (exited?.state !== 'exited') continue;
+    if (matchingRule(container, exited.exitCode)?.action === 'RestartAllContainers')
+      return { container, exited };
+  }
+  return undefined;
+}
+
+/** Whether a container of the Pod may ever restart all of them. */
+export const mayRestartAllContainers = ({ spec }: Pod): boolean =>
+  [...(spec.initContainers ?? []), ...spec.containers].some(({ restartPolicyRules = [] }) =>
+    restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'),
+  );
+
+/** The first rule that fits decides. */
+function matchingRule(container: Container, exitCode: number) {
+  return (container.restartPolicyRules ?? []).find(({ exitCodes }) => {
+    const listed = (exitCodes?.values ?? []).includes(exitCode);
+    return exitCodes?.operator === 'In' ? listed : exitCodes?.operator === 'NotIn' && !listed;
   });
 }

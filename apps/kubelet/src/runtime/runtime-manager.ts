@@ -1,7 +1,9 @@
 import type { Container, Pod, Secret } from '@tinkernetes/api';
 import type { Clock, Logger, StepTracer, TraceParent } from '@tinkernetes/component-base';
 import type { DeepPartial, PodSandboxConfig, RuntimeClient } from '@tinkernetes/cri';
+import { join } from 'node:path';
 import { isSidecar, podText, uidOf } from '../pods/pod-facts';
+import { attemptsByLogs, removeLogs } from './container-logs';
 import { surplusOnNode, surplusRuns, type ContainerGCPolicy } from './container-gc';
 import type { ProbeResults } from './container-kill';
 import type { ContainerKiller, KillOptions } from './container-killer';
@@ -10,7 +12,12 @@ import type { ContainerStarter, PodInputs } from './container-starter';
 import { computePodActions, type PodActions } from './pod-actions';
 import type { PodCache } from './pod-cache';
 import type { PodEvents } from './pod-events';
-import { findContainer, type PodRuntimeStatus, type RuntimeContainer } from './pod-runtime-status';
+import {
+  findContainer,
+  runningContainers,
+  type PodRuntimeStatus,
+  type RuntimeContainer,
+} from './pod-runtime-status';
 import { podStep } from './pod-step';
 import { cgroupParent, qosClassOf } from './resources';
 import { StartError } from './start-error';
@@ -65,6 +72,7 @@ export class RuntimeManager {
     const { killer, events } = this.deps;
     const actions = computePodActions(pod, status, this.deps.probes);
     const waiting = new Map<string, StartError>();
+    if (actions.restartAll) return this.restartAll(pod, status, actions.restartAll);
     let resizeError: Error | undefined;
     if (actions.killPod) {
       if (status.sandboxes.length > 0) {
@@ -111,7 +119,9 @@ export class RuntimeManager {
           sandboxId: sandboxId ?? '',
           config,
           podIPs,
-          attempt: current ? current.restartCount + 1 : 0,
+          attempt: current
+            ? current.restartCount + 1
+            : await attemptsByLogs(join(config.logDirectory ?? '', container.name)),
           pullSecrets,
           trace,
           status,
@@ -134,6 +144,37 @@ export class RuntimeManager {
     return { waiting, resizeError, retryAfterMs: delays.length > 0 ? Math.min(...delays) : undefined };
   }
 
+  /**
+   * Ends and removes all containers at once, without hooks, but not the sandbox: the next sync finds a Pod that has run
+   * nothing. What caused it goes last, so that a kubelet that is restarted meanwhile still sees it. Upstream knows no
+   * back-off here; a container that ends at once would keep the node busy with nothing else.
+   * Source: KEP-5532; pkg/kubelet/kuberuntime ContainersToReset.
+   */
+  private async restartAll(
+    pod: Pod,
+    status: PodRuntimeStatus,
+    { container, exited }: NonNullable<PodActions['restartAll']>,
+  ): Promise<SyncPodResult> {
+    try {
+      this.deps.starter.checkBackOff(pod, container, exited.finishedAt);
+    } catch (error) {
+      if (!(error instanceof StartError)) throw error;
+      return { waiting: new Map([[container.name, error]]), retryAfterMs: error.retryAfterMs };
+    }
+    const ours = status.containers.filter(
+      ({ name }) => !pod.spec.ephemeralContainers?.some((c) => c.name === name),
+    );
+    const message = 'Stopping container, all containers of the Pod are restarted';
+    await Promise.all(
+      runningContainers({ ...status, containers: ours }).map((target) =>
+        this.deps.killer.kill(pod, target, status.ips[0] ?? '', { gracePeriodSeconds: 0, message }),
+      ),
+    );
+    const causes = ours.filter((c) => c.name === container.name);
+    await this.remove(status, [...ours.filter((c) => c.name !== container.name), ...causes]);
+    return { waiting: new Map(), retryAfterMs: 0 };
+  }
+
   async killPod(pod: Pod, status: PodRuntimeStatus, options: KillOptions): Promise<void> {
     await this.deps.killer.killPod(pod, status, options);
   }
@@ -150,7 +191,7 @@ export class RuntimeManager {
   /** Keeps as many ended runs of each container as `logs --previous` may want, and the newest sandbox. */
   async collectGarbage(status: PodRuntimeStatus): Promise<void> {
     const { runtime, cache, clock, gcPolicy } = this.deps;
-    await this.remove(status, surplusRuns(status.containers, gcPolicy, clock.now()));
+    await this.removeWithLogs(status, surplusRuns(status.containers, gcPolicy, clock.now()));
     for (const sandbox of status.sandboxes.slice(1)) {
       if (sandbox.state === 'SANDBOX_READY' || status.containers.some((c) => c.sandboxId === sandbox.id))
         continue;
@@ -171,7 +212,7 @@ export class RuntimeManager {
       ),
     );
     for (const status of statuses)
-      await this.remove(
+      await this.removeWithLogs(
         status,
         status.containers.filter((c) => surplus.has(c)),
       );
@@ -180,7 +221,19 @@ export class RuntimeManager {
   /** Everything that has ended, but for what tells how a container ended last. */
   async removeEnded(status: PodRuntimeStatus): Promise<void> {
     const now = this.deps.clock.now();
-    await this.remove(status, surplusRuns(status.containers, { maxPerContainer: 1, minAgeMs: 0 }, now));
+    await this.removeWithLogs(
+      status,
+      surplusRuns(status.containers, { maxPerContainer: 1, minAgeMs: 0 }, now),
+    );
+  }
+
+  /** Nobody can ask for their logs any more. */
+  private async removeWithLogs(
+    status: PodRuntimeStatus,
+    containers: readonly RuntimeContainer[],
+  ): Promise<void> {
+    await this.remove(status, containers);
+    for (const { logPath } of containers) await removeLogs(logPath);
   }
 
   private async remove({ uid }: PodRuntimeStatus, containers: readonly RuntimeContainer[]): Promise<void> {

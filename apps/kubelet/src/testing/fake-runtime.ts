@@ -300,7 +300,6 @@ export class FakeRuntime {
         this.containers.delete(containerId);
         if (container) {
           this.emit(containerId, container.sandboxId, 'CONTAINER_DELETED_EVENT');
-          await rm(container.logPath, { force: true });
         }
         return {};
       },

@@ -1,0 +1,22 @@
+import { readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { ignoreMissing } from '../volumes/atomic-writer';
+
+/**
+ * How often a container ran that the runtime knows nothing of any more: one more than its newest log says.
+ * Source: pkg/kubelet/kuberuntime calcRestartCountByLogDir.
+ */
+export async function attemptsByLogs(directory: string): Promise<number> {
+  const names = (await readdir(directory).catch(ignoreMissing)) ?? [];
+  const attempts = names.flatMap((name) => /^(\d+)\.log/.exec(name)?.[1] ?? []).map(Number);
+  return attempts.length > 0 ? Math.max(...attempts) + 1 : 0;
+}
+
+/** Of one run, with what was rotated. */
+export async function removeLogs(path: string): Promise<void> {
+  if (!path) return;
+  const directory = dirname(path);
+  const names = (await readdir(directory).catch(ignoreMissing)) ?? [];
+  const ours = names.filter((name) => name === basename(path) || name.startsWith(`${basename(path)}.`));
+  for (const name of ours) await rm(join(directory, name), { force: true });
+}
