@@ -44,9 +44,10 @@ export async function fuzz({ server, count, seed, path, timeLimitMs, log }) {
       sent += toSend.length;
       if (!server.running()) throw new Error(`the server is gone:\n${server.stderr()}`);
       if (faults.length > 0) throw new Error(faults.join('\n'));
-      const left = await integrity.check();
-      await integrity.clean();
-      if (left.length > 0) throw new Error(`after ${toSend.length} requests:\n${left.join('\n')}`);
+      const stored = await integrity.check();
+      await integrity.clean(stored.left);
+      if (stored.faults.length > 0)
+        throw new Error(`after ${toSend.length} requests:\n${stored.faults.join('\n')}`);
       if (sent % 2000 < requestsPerBatch) log(`${sent} requests`);
     };
     const batches = fc.array(mutatedRequest, { minLength: 1, maxLength: requestsPerBatch, size: 'max' });

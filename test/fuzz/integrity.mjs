@@ -39,11 +39,11 @@ export class Integrity {
     }
   }
 
-  /** The faults found, as text. */
+  /** The faults found, as text, and what is there now that was not at the start. */
   async check() {
     const faults = [];
-    const resources = await readResources(this.client);
-    for (const resource of resources) {
+    const left = [];
+    for (const resource of await readResources(this.client)) {
       for (const [form, accept] of Object.entries(lists)) {
         if (form === 'protobuf' && !resource.builtIn) continue;
         const { status, body } = await this.client.send({
@@ -55,28 +55,24 @@ export class Integrity {
           faults.push(
             `listing ${resource.name} as ${form} gives ${status}: ${body.toString().slice(0, 300)}`,
           );
+        if (form !== 'JSON' || status !== 200) continue;
+        for (const item of JSON.parse(body.toString()).items)
+          if (!this.#atStart.has(keyOf(resource, item))) left.push({ resource, item });
       }
     }
-    for (const resource of resources) {
-      for (const item of await this.#list(resource)) {
-        if (this.#atStart.has(keyOf(resource, item))) continue;
-        const fault = await this.#roundTrip(resource, item);
-        if (fault) faults.push(fault);
-      }
+    for (const { resource, item } of left) {
+      const fault = await this.#roundTrip(resource, item);
+      if (fault) faults.push(fault);
     }
-    return faults;
+    return { faults, left };
   }
 
-  async clean() {
-    const resources = await readResources(this.client);
+  /** Removes what a check found. */
+  async clean(left) {
     // Namespaced ones first: a namespace does not go while there is something in it.
-    const order = [...resources].sort((a, b) => Number(b.namespaced) - Number(a.namespaced));
-    for (const resource of order) {
-      if (!resource.verbs.includes('delete')) continue;
-      for (const item of await this.#list(resource)) {
-        if (!this.#atStart.has(keyOf(resource, item))) await this.#remove(resource, item);
-      }
-    }
+    const order = [...left].sort((a, b) => Number(b.resource.namespaced) - Number(a.resource.namespaced));
+    for (const { resource, item } of order)
+      if (resource.verbs.includes('delete')) await this.#remove(resource, item);
   }
 
   async #list(resource) {
