@@ -13,9 +13,10 @@ import type {
 } from '../mvcc/driver';
 import { StorageUnusableError } from '../types';
 import { RedisConnection } from './connection';
-import { checkServer } from './server-check';
 import { pack, packTrace, unpack, unpackEntry, type LogEntry } from './packing';
+import { sealAfterRestart } from './restart-seal';
 import * as scripts from './scripts';
+import { checkServer } from './server-check';
 
 /** Of the keys and values in Redis. */
 const formatVersion = 1;
@@ -53,9 +54,17 @@ export class RedisDriver implements Driver {
     // Braces keep all keys in one slot of a Redis Cluster.
     this.keys = ['meta', 'data', 'index', 'log'].map((part) => `{${keyPrefix}}:${part}`);
     this.log = `{${keyPrefix}}:log`;
-    const verify = (redis: Redis) => this.verifyRevision(redis);
-    this.commands = new RedisConnection({ url, name, logger, verify });
-    this.follower = new RedisConnection({ url, name, logger, verify });
+    const metaKey = this.keys[0] ?? '';
+    this.commands = new RedisConnection({
+      url,
+      name,
+      logger,
+      verify: async (redis) => {
+        await this.verifyRevision(redis);
+        await sealAfterRestart(redis, { metaKey, name, logger });
+      },
+    });
+    this.follower = new RedisConnection({ url, name, logger, verify: (redis) => this.verifyRevision(redis) });
   }
 
   async start(listener: DriverListener): Promise<DriverState> {

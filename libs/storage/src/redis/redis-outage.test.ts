@@ -85,6 +85,34 @@ describeWithRedis('redis storage and its server (needs redis-server: apt-get ins
     30_000 + rounds * 6_000,
   );
 
+  it('never sees half of a transaction that the server was killed amid, whatever restarts follow', async () => {
+    await startServer();
+    const writeAndKill = async (key: string) => {
+      const storage = await open();
+      await storage.create(key, bytes(key));
+      await storage.close();
+      await server.kill();
+    };
+    await writeAndKill('/first');
+    await server.start();
+    await writeAndKill('/torn');
+    server.cutLog(30);
+    await server.start();
+    await writeAndKill('/next');
+    await server.start();
+    const storage = await open();
+    await storage.create('/last', bytes('/last'));
+    const { revision, items } = await storage.range('/');
+    expect(items.map(({ key, modRevision }) => `${key}@${modRevision}`)).toEqual([
+      '/first@2',
+      '/last@4',
+      '/next@3',
+    ]);
+    const watch = await new WatchRecording(storage, '/', 1).reached(revision);
+    await watch.stop();
+    expect(watch.events.map((event) => event.revision)).toEqual([2, 3, 4]);
+  }, 30_000);
+
   it('refuses to go on with a server that has lost acknowledged writes', async () => {
     await startServer(['--appendonly', 'no']);
     const storage = await open();

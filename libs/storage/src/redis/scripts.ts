@@ -33,7 +33,7 @@ export class Script {
 const asBuffer = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /*
- * KEYS of all scripts: meta (hash: format, revision, compactRevision), data (hash: key → packed version),
+ * KEYS of all scripts: meta (hash: format, revision, compactRevision, sealedRun), data (hash: key → packed version),
  * index (sorted set of keys), log (stream: one entry `<revision>-0` a revision, fields k, c, p, t).
  * A packed version is `<create> <mod> <version> <expires or -> <trace or -> \n <value>`.
  */
