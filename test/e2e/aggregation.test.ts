@@ -89,17 +89,19 @@ async function startFlareServer(frontProxyCa: string, users: Set<string>): Promi
 describe('kubectl with an API of another server', () => {
   let cluster: ClusterProcess | undefined;
   let kubectl: CommandLineClient;
-  let server: Server;
+  let server: Server | undefined;
   const users = new Set<string>();
   beforeAll(async () => {
     cluster = await ClusterProcess.start(['--ephemeral', '--nodes=0']);
     kubectl = new CommandLineClient('kubectl', '35', cluster.kubeconfig);
-    // As aggregated servers learn whom to believe.
-    const { data } = await kubectl.json<{ data: Record<string, string> }>([
-      ...['get', 'configmap', 'extension-apiserver-authentication', '--namespace=kube-system'],
-    ]);
+    // As aggregated servers learn whom to believe. It is published after the API server has become ready.
+    const { data } = await eventually(() =>
+      kubectl.json<{ data: Record<string, string> }>([
+        ...['get', 'configmap', 'extension-apiserver-authentication', '--namespace=kube-system'],
+      ]),
+    );
     server = await startFlareServer(data['requestheader-client-ca-file'] ?? '', users);
-  }, 300_000);
+  });
   afterAll(async () => {
     server?.close();
     server?.closeAllConnections();
@@ -115,7 +117,7 @@ describe('kubectl with an API of another server', () => {
       addressType: 'IPv4',
       // An address of the emulated network between machines, which is this one.
       endpoints: [{ addresses: ['172.30.0.1'], conditions: { ready: true } }],
-      ports: [{ name: '', port: (server.address() as AddressInfo).port, protocol: 'TCP' }],
+      ports: [{ name: '', port: (server?.address() as AddressInfo).port, protocol: 'TCP' }],
     },
     {
       apiVersion: 'apiregistration.k8s.io/v1',
@@ -135,25 +137,25 @@ describe('kubectl with an API of another server', () => {
 
   it('finds it, lists it and explains it, as the user', async () => {
     await kubectl.run(['apply', '-f', '-'], { input: listOf(manifest()) });
-    await kubectl.run(['wait', '--for=condition=Available', '--timeout=60s', `apiservice/v1.${group}`]);
+    await kubectl.run(['wait', '--for=condition=Available', '--timeout=120s', `apiservice/v1.${group}`]);
     expect(await kubectl.run(['get', 'apiservice', `v1.${group}`])).toMatch(/default\/flares +True/);
-    expect(await kubectl.run(['api-resources', `--api-group=${group}`])).toMatch(/flares +fl +sights/);
+    await eventually(async () =>
+      expect(await kubectl.run(['api-resources', `--api-group=${group}`])).toMatch(/flares +fl +sights/),
+    );
     expect(await kubectl.run(['get', 'fl', '-o', 'name'])).toBe(
       `flare.${group}/north\nflare.${group}/south\n`,
     );
     expect(await kubectl.run(['get', 'flare', 'north', '-o', 'jsonpath={.color}'])).toBe('red');
-    expect(await kubectl.run(['explain', 'flare.color'])).toContain('What it looks like.');
+    await eventually(async () =>
+      expect(await kubectl.run(['explain', 'flare.color'])).toContain('What it looks like.'),
+    );
     expect(users).toEqual(new Set(['kubernetes-admin', 'system:kube-aggregator']));
   });
 
   it('is told when it is away', async () => {
     await kubectl.run(['delete', 'endpointslice', 'flares']);
-    await eventually(
-      async () =>
-        expect(await kubectl.run(['get', 'apiservice', `v1.${group}`])).toContain(
-          'False (EndpointsNotFound)',
-        ),
-      { timeoutMs: 30_000 },
+    await eventually(async () =>
+      expect(await kubectl.run(['get', 'apiservice', `v1.${group}`])).toContain('False (EndpointsNotFound)'),
     );
     const { code, stderr } = await kubectl.try(['get', '--raw', collection]);
     expect(code).toBe(1);

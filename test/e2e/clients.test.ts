@@ -62,7 +62,7 @@ const definition = (group: string) => ({
 let cluster: ClusterProcess;
 beforeAll(async () => {
   cluster = await ClusterProcess.start(['--ephemeral', '--nodes=0']);
-}, 300_000);
+});
 afterAll(() => cluster?.stopAndRemove());
 
 const noGo = missing('go', 'version');
@@ -152,6 +152,7 @@ async function useKubectl(version: '28' | '32' | '35'): Promise<void> {
     kubectl.run(['apply', '--server-side', '-f', '-'], { input: JSON.stringify(object) });
   const watching = kubectl.spawn(['get', 'configmap', '--watch', '--output-watch-events']);
   const watched = transcript(watching);
+  await watched.until('ADDED');
   const applied = (data: object) => ({
     input: JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data }),
   });
@@ -165,7 +166,7 @@ async function useKubectl(version: '28' | '32' | '35'): Promise<void> {
   watching.kill();
 
   await apply(definition(group));
-  await kubectl.run(['wait', '--for=condition=Established', `crd/kettles.${group}`, '--timeout=20s']);
+  await kubectl.run(['wait', '--for=condition=Established', `crd/kettles.${group}`, '--timeout=120s']);
   const kettle = { apiVersion: `${group}/v1`, kind: 'Kettle', metadata: { name, namespace: 'default' } };
   await apply({ ...kettle, spec: { size: 1 } });
   await kubectl.run(['patch', `kettles.${group}`, name, '--type=merge', '-p', '{"spec":{"mode":"fast"}}']);

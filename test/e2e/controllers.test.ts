@@ -5,12 +5,12 @@ import { ClusterProcess } from '../harness/cluster-process';
 /** Each controller as kubectl shows its work, on one cluster. */
 let cluster: ClusterProcess;
 let kubectl: CommandLineClient;
-const timeoutMs = 90_000;
+const timeoutMs = 150_000;
 
 beforeAll(async () => {
   cluster = await ClusterProcess.start();
   kubectl = new CommandLineClient('kubectl', '35', cluster.kubeconfig);
-}, 300_000);
+});
 afterAll(() => cluster?.stopAndRemove());
 
 const run = (command: string, input?: string) => kubectl.run(command.split(' '), { input, timeoutMs });
@@ -40,17 +40,17 @@ const workload = (kind: string, name: string, spec: object) => ({
 
 it('DaemonSet: one Pod on each node, updated node by node', async () => {
   await apply(workload('DaemonSet', 'agent', {}));
-  await run('rollout status ds/agent --timeout=60s');
+  await run('rollout status ds/agent --timeout=120s');
   const nodes = (await read('pods -l app=agent', '{.items[*].spec.nodeName}')).split(' ');
   expect(nodes.sort()).toEqual(['node-1', 'node-2', 'node-3']);
   await run('set env ds/agent VERSION=2');
-  await run('rollout status ds/agent --timeout=80s');
+  await run('rollout status ds/agent --timeout=120s');
   expect(await read('controllerrevisions -l app=agent', '{.items[*].revision}')).toMatch(/^(1 2|2 1)$/);
 });
 
 it('StatefulSet: in order, with stable names, down from the last', async () => {
   await apply(workload('StatefulSet', 'db', { serviceName: 'db', replicas: 3 }));
-  await run('rollout status sts/db --timeout=60s');
+  await run('rollout status sts/db --timeout=120s');
   const started = (
     await read('pods -l app=db --sort-by=.metadata.creationTimestamp', '{.items[*].metadata.name}')
   ).split(' ');
@@ -93,9 +93,9 @@ it('Job: completes, by index too, fails when it fails too often, and goes after 
     job('fails', { backoffLimit: 0, ...template('exit 3') }),
     job('brief', { ttlSecondsAfterFinished: 1, ...template('true') }),
   );
-  await run('wait --for=condition=complete job/indexed --timeout=60s');
+  await run('wait --for=condition=complete job/indexed --timeout=120s');
   expect(await read('job/indexed', '{.status.completedIndexes}')).toBe('0-2');
-  await run('wait --for=condition=failed job/fails --timeout=60s');
+  await run('wait --for=condition=failed job/fails --timeout=120s');
   expect(await read('job/fails', '{.status.conditions[?(@.type=="Failed")].reason}')).toBe(
     'BackoffLimitExceeded',
   );
@@ -112,7 +112,7 @@ it('CronJob: makes a Job when it is due, and one by hand', async () => {
   await run('delete cronjob often');
   await kubectl.run(['create', 'cronjob', 'yearly', '--image=busybox', '--schedule=0 0 1 1 *', '--', 'true']);
   await run('create job now --from=cronjob/yearly');
-  await run('wait --for=condition=complete job/now --timeout=60s');
+  await run('wait --for=condition=complete job/now --timeout=120s');
   expect(await read('job/now', '{.metadata.ownerReferences[0].kind}')).toBe('CronJob');
 });
 
@@ -142,7 +142,7 @@ it('Endpoints and EndpointSlices: follow the Pods of a Service, and those that a
 
 it('garbage collector: in the background, leaving orphans, and in the foreground', async () => {
   await run('create deployment family --image=nginx --replicas=2');
-  await run('rollout status deploy/family --timeout=60s');
+  await run('rollout status deploy/family --timeout=120s');
   await run('delete deploy family --cascade=orphan');
   const orphan = await read('rs -l app=family', '{.items[*].metadata.name}');
   expect(orphan).toMatch(/^family-/);
@@ -160,8 +160,8 @@ it('Namespace: gets its account and CA, and goes with all that is in it', async 
     expect(await read('-n fresh cm', '{.items[*].metadata.name}')).toBe('kube-root-ca.crt');
   });
   await run('-n fresh create deployment web --image=nginx --replicas=2');
-  await run('-n fresh rollout status deploy/web --timeout=60s');
-  await run('delete namespace fresh --timeout=80s');
+  await run('-n fresh rollout status deploy/web --timeout=120s');
+  await run('delete namespace fresh --timeout=120s');
   expect((await kubectl.try(['get', 'ns', 'fresh'])).stderr).toContain('not found');
 });
 
@@ -225,23 +225,24 @@ it('nodes: have ranges of addresses and a TTL, and a NoExecute taint moves Pods 
   const ranges = (await read('nodes', '{.items[*].spec.podCIDR}')).split(' ');
   expect(new Set(ranges).size).toBe(3);
   const ttl = String.raw`{.items[*].metadata.annotations.node\.alpha\.kubernetes\.io/ttl}`;
-  expect(await read('nodes', ttl)).toBe('0 0 0');
+  await until(async () => expect(await read('nodes', ttl)).toBe('0 0 0'));
   await run('create deployment mobile --image=nginx --replicas=3');
-  await run('rollout status deploy/mobile --timeout=60s');
+  await run('rollout status deploy/mobile --timeout=120s');
   await run('taint nodes node-2 away=now:NoExecute');
   await until(async () => {
     const places = (await read('pods -l app=mobile', '{.items[*].spec.nodeName}')).split(' ');
     expect(places).not.toContain('node-2');
     expect(await read('deploy/mobile', '{.status.availableReplicas}')).toBe('3');
   });
-  expect(await read('events --field-selector reason=TaintManagerEviction', '{.items[0].reason}')).toBe(
-    'TaintManagerEviction',
+  await until(async () =>
+    expect(await read('events --field-selector reason=TaintManagerEviction', '{.items[0].reason}')).toBe(
+      'TaintManagerEviction',
+    ),
   );
   await run('taint nodes node-2 away-');
 });
 
 it('service addresses: are ready to be given out', async () => {
-  expect(
-    await read('servicecidrs/kubernetes', '{.status.conditions[0].type}={.status.conditions[0].status}'),
-  ).toBe('Ready=True');
+  const path = '{.status.conditions[0].type}={.status.conditions[0].status}';
+  await until(async () => expect(await read('servicecidrs/kubernetes', path)).toBe('Ready=True'));
 });

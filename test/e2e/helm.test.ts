@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { eventually } from '@tinkernetes/component-base/testing';
 import { CommandLineClient } from '../harness/clients';
 import { ClusterProcess } from '../harness/cluster-process';
 
@@ -7,7 +8,7 @@ const chart = join(__dirname, 'chart');
 let cluster: ClusterProcess;
 beforeAll(async () => {
   cluster = await ClusterProcess.start(['--in-process', '--ephemeral', '--nodes=2']);
-}, 300_000);
+});
 afterAll(() => cluster?.stopAndRemove());
 
 it.each(['32', '35'] as const)(
@@ -18,10 +19,15 @@ it.each(['32', '35'] as const)(
     const kubectl = new CommandLineClient('kubectl', '35', cluster.kubeconfig);
     const release = `shop-${version}`;
     const lamp = () => kubectl.run(['get', 'lamp', release, '-o', 'jsonpath={.spec.text} {.spec.color}']);
-    const page = () => kubectl.run(['exec', `deploy/${release}`, '--', 'curl', '-s', `http://${release}`]);
+    // The nodes and the DNS server hear of a new Service, and of other Pods behind it, a moment later.
+    const pageBecomes = (text: string) =>
+      eventually(async () => {
+        const curl = ['exec', `deploy/${release}`, '--', 'curl', '-s', `http://${release}`];
+        expect((await kubectl.run(curl)).trim()).toBe(text);
+      });
 
-    await helm.run(['install', release, chart, '--wait', '--timeout=60s']);
-    expect((await page()).trim()).toBe('hello');
+    await helm.run(['install', release, chart, '--wait', '--timeout=120s']);
+    await pageBecomes('hello');
     expect(await kubectl.run(['exec', `deploy/${release}`, '--', 'printenv', 'PASSWORD'])).toBe('secret\n');
     expect(await lamp()).toBe('hello white');
 
@@ -31,19 +37,21 @@ it.each(['32', '35'] as const)(
       chart,
       '--set=greeting=goodbye,replicas=3',
       '--wait',
-      '--timeout=60s',
+      '--timeout=120s',
     ]);
-    expect((await page()).trim()).toBe('goodbye');
+    await pageBecomes('goodbye');
     expect(await lamp()).toBe('goodbye white');
 
-    await helm.run(['rollback', release, '1', '--wait', '--timeout=60s']);
-    expect((await page()).trim()).toBe('hello');
+    await helm.run(['rollback', release, '1', '--wait', '--timeout=120s']);
+    await pageBecomes('hello');
     expect(await lamp()).toBe('hello white');
     expect(await helm.run(['history', release])).toMatch(/Rollback to 1/);
 
-    await helm.run(['uninstall', release, '--wait', '--timeout=60s']);
-    expect(
-      await kubectl.run(['get', 'deploy,svc,cm,secret,lamp', '-l', `app=${release}`, '-o', 'name']),
-    ).toBe('');
+    await helm.run(['uninstall', release, '--wait', '--timeout=120s']);
+    await eventually(async () =>
+      expect(
+        await kubectl.run(['get', 'deploy,svc,cm,secret,lamp', '-l', `app=${release}`, '-o', 'name']),
+      ).toBe(''),
+    );
   },
 );

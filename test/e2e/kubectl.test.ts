@@ -1,5 +1,4 @@
 import { eventually } from '@tinkernetes/component-base/testing';
-import { freePort } from '../harness/free-port';
 import { CommandLineClient, transcript } from '../harness/clients';
 import { ClusterProcess } from '../harness/cluster-process';
 
@@ -19,7 +18,7 @@ let cluster: ClusterProcess;
 
 beforeAll(async () => {
   cluster = await ClusterProcess.start();
-}, 300_000);
+});
 afterAll(() => cluster?.stopAndRemove());
 
 describe.each(['32', '35'] as const)('kubectl 1.%s', (version) => {
@@ -33,7 +32,7 @@ describe.each(['32', '35'] as const)('kubectl 1.%s', (version) => {
     kubectl = new CommandLineClient('kubectl', version, cluster.kubeconfig);
     await kubectl.run(['create', 'namespace', namespace]);
   });
-  afterAll(() => kubectl.run(['delete', 'namespace', namespace, '--timeout=60s']));
+  afterAll(() => kubectl.run(['delete', 'namespace', namespace, '--timeout=120s']));
 
   it('shows three Ready nodes', async () => {
     const table = await kubectl.run(['get', 'nodes', '-o', 'wide']);
@@ -50,7 +49,7 @@ describe.each(['32', '35'] as const)('kubectl 1.%s', (version) => {
 
   it('rolls out a Deployment over all nodes', async () => {
     await kubectl.run(inNamespace('create', 'deployment', 'web', '--image=nginx', '--replicas=6'));
-    const rollout = await kubectl.run(inNamespace('rollout', 'status', 'deploy/web', '--timeout=60s'));
+    const rollout = await kubectl.run(inNamespace('rollout', 'status', 'deploy/web', '--timeout=120s'));
     expect(rollout).toContain('deployment "web" successfully rolled out');
     const running = await pods('app=web');
     expect(running).toHaveLength(6);
@@ -70,9 +69,10 @@ describe.each(['32', '35'] as const)('kubectl 1.%s', (version) => {
         '-i',
         '--rm',
         '--',
-        'wget',
-        '-qO-',
-        'http://web',
+        'sh',
+        '-c',
+        // The node and the DNS server hear of a new Service a moment later.
+        'until wget -qO- http://web; do sleep 0.2; done',
       ),
     );
     expect(output).toContain('Welcome to nginx!');
@@ -123,17 +123,19 @@ describe.each(['32', '35'] as const)('kubectl 1.%s', (version) => {
 
   it('describes a Pod with its events', async () => {
     const [pod] = await pods('app=web');
-    const text = await kubectl.run(inNamespace('describe', 'pod', pod?.metadata.name ?? ''));
-    for (const part of [
+    const parts = [
       'Controlled By:  ReplicaSet/web-',
       'Status:           Running',
       'Scheduled',
       'Pulled',
       'Created',
       'Started',
-    ]) {
-      expect(text).toContain(part);
-    }
+    ];
+    // Events are written after what they tell of.
+    await eventually(async () => {
+      const text = await kubectl.run(inNamespace('describe', 'pod', pod?.metadata.name ?? ''));
+      for (const part of parts) expect(text).toContain(part);
+    });
   });
 
   it('follows logs, executes commands and gives exit codes through', async () => {
@@ -149,7 +151,7 @@ describe.each(['32', '35'] as const)('kubectl 1.%s', (version) => {
         'i=0; while true; do echo line $i; i=$((i+1)); sleep 0.2; done',
       ),
     );
-    await kubectl.run(inNamespace('wait', '--for=condition=Ready', 'pod/talker', '--timeout=30s'));
+    await kubectl.run(inNamespace('wait', '--for=condition=Ready', 'pod/talker', '--timeout=120s'));
     const logs = kubectl.spawn(inNamespace('logs', '-f', 'talker'));
     await transcript(logs).until(/line 0\nline 1\nline 2\nline 3/);
     logs.kill();
@@ -164,9 +166,9 @@ describe.each(['32', '35'] as const)('kubectl 1.%s', (version) => {
   });
 
   it('forwards a port to a Service', async () => {
-    const port = await freePort();
-    const forward = kubectl.spawn(inNamespace('port-forward', 'svc/web', `${port}:80`));
-    await transcript(forward).until('Forwarding from 127.0.0.1');
+    const forward = kubectl.spawn(inNamespace('port-forward', 'svc/web', ':80'));
+    const forwarding = /Forwarding from 127\.0\.0\.1:(\d+)/;
+    const port = forwarding.exec(await transcript(forward).until(forwarding))?.[1];
     for (let i = 0; i < 3; i++) {
       const answer = await fetch(`http://127.0.0.1:${port}/`);
       expect(answer.status).toBe(200);
@@ -177,18 +179,18 @@ describe.each(['32', '35'] as const)('kubectl 1.%s', (version) => {
 
   it('rolls a new image out and back, and scales', async () => {
     await kubectl.run(inNamespace('set', 'image', 'deploy/web', 'nginx=nginx:1.27'));
-    await kubectl.run(inNamespace('rollout', 'status', 'deploy/web', '--timeout=60s'));
+    await kubectl.run(inNamespace('rollout', 'status', 'deploy/web', '--timeout=120s'));
     const image = () =>
       kubectl.run(
         inNamespace('get', 'deploy', 'web', '-o', 'jsonpath={.spec.template.spec.containers[0].image}'),
       );
     expect(await image()).toBe('nginx:1.27');
     await kubectl.run(inNamespace('rollout', 'undo', 'deploy/web'));
-    await kubectl.run(inNamespace('rollout', 'status', 'deploy/web', '--timeout=60s'));
+    await kubectl.run(inNamespace('rollout', 'status', 'deploy/web', '--timeout=120s'));
     expect(await image()).toBe('nginx');
     expect(await kubectl.run(inNamespace('rollout', 'history', 'deploy/web'))).toMatch(/2 .*\n3 /);
     await kubectl.run(inNamespace('scale', 'deploy/web', '--replicas=20'));
-    await kubectl.run(inNamespace('rollout', 'status', 'deploy/web', '--timeout=60s'));
+    await kubectl.run(inNamespace('rollout', 'status', 'deploy/web', '--timeout=120s'));
     expect((await pods('app=web')).filter((p) => p.status.phase === 'Running').length).toBeGreaterThanOrEqual(
       20,
     );
@@ -217,9 +219,9 @@ describe.each(['32', '35'] as const)('kubectl 1.%s', (version) => {
       '--ignore-daemonsets',
       '--force',
       '--delete-emptydir-data',
-      '--timeout=60s',
+      '--timeout=120s',
     ]);
-    await kubectl.run(inNamespace('rollout', 'status', 'deploy/web', '--timeout=60s'));
+    await kubectl.run(inNamespace('rollout', 'status', 'deploy/web', '--timeout=120s'));
     await eventually(async () => {
       const list = await pods('app=web');
       expect(list).toHaveLength(6);

@@ -15,7 +15,7 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'tk-node-e2e-'));
   cluster = await ClusterProcess.start(['--nodes=1', '--ephemeral']);
   kubectl = new CommandLineClient('kubectl', '35', cluster.kubeconfig);
-}, 300_000);
+});
 afterEach(() => {
   for (const child of children) child.kill('SIGKILL');
   children.clear();
@@ -25,7 +25,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const ready = (pod: string) => kubectl.run(['wait', '--for=condition=Ready', `pod/${pod}`, '--timeout=60s']);
+const ready = (pod: string) => kubectl.run(['wait', '--for=condition=Ready', `pod/${pod}`, '--timeout=120s']);
 
 /** kubectl with a real terminal: util-linux's `script` opens a pty for it. */
 function onTerminal(args: readonly string[]): ChildProcess {

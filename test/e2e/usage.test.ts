@@ -9,7 +9,7 @@ const root = join(__dirname, '../..');
 const up = (...args: string[]) =>
   spawnSync(process.execPath, [join(root, 'dist/run.cjs'), 'tinkernetes', 'up', ...args], {
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 150_000,
   });
 const newDir = () => mkdtempSync(join(tmpdir(), 'tk-usage-'));
 
@@ -40,7 +40,7 @@ it('ends an API server that is asked for an admission plugin it has not, with on
       '--secure-port=0',
       '--enable-admission-plugins=EventRateLimit',
     ],
-    { encoding: 'utf8', timeout: 30_000 },
+    { encoding: 'utf8', timeout: 150_000 },
   );
   expect(result.stderr).toMatch(/^kube-apiserver: .*EventRateLimit/);
   expect(result.stderr.trim().split('\n')).toHaveLength(1);
@@ -69,7 +69,7 @@ it('refuses a data directory that a running cluster uses', async () => {
   } finally {
     await cluster.stopAndRemove();
   }
-}, 120_000);
+});
 
 it.each(['storage/state.db', 'cluster.json'])('refuses a damaged %s and overwrites nothing', (file) => {
   const dataDir = newDir();

@@ -29,7 +29,7 @@ export class CommandLineClient {
   /** Runs to its end, whatever the exit code. */
   async try(
     args: readonly string[],
-    { input, timeoutMs = 60_000, env }: CommandOptions = {},
+    { input, timeoutMs = 150_000, env }: CommandOptions = {},
   ): Promise<CommandResult> {
     const child = this.spawn(args, env);
     let stdout = '';
@@ -90,7 +90,7 @@ export function transcript(child: ChildProcess): {
   child.stderr?.on('data', add);
   return {
     text: () => text,
-    until: (pattern, timeoutMs = 30_000) =>
+    until: (pattern, timeoutMs = 90_000) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           waiting.delete(check);

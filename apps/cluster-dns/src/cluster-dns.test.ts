@@ -24,7 +24,7 @@ describe('cluster-dns against an API server', () => {
     const argv = [`--kubeconfig=${kubeconfig}`, '--bind-address=127.0.0.1', '--port=0', '--forward='];
     dns = await startComponent(component, argv);
     resolver.setServers([`127.0.0.1:${String(dns.info.port)}`]);
-  }, 20_000);
+  });
   afterAll(async () => {
     await dns.stop();
     client.close();

@@ -13,8 +13,6 @@ import { ignoreNotFound } from '@tinkernetes/apimachinery';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { podActor, startTestManager, type TestManager } from './testing/test-manager';
 
-// Longer than `eventually` waits: a failure shows its own cause.
-jest.setTimeout(60_000);
 const namespace = 'default';
 /** The metrics API, as objects that this test writes: the controller reads them by the same paths. */
 const podMetrics: ResourceDescriptor = {

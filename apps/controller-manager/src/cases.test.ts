@@ -18,8 +18,6 @@ import { eventually } from '@tinkernetes/component-base/testing';
 import { ScaledClock } from './testing/scaled-clock';
 import { podActor, startTestManager, type TestManager } from './testing/test-manager';
 
-// Longer than `eventually` waits: a failure shows its own cause.
-jest.setTimeout(60_000);
 const namespace = 'default';
 const clock = new ScaledClock();
 let manager: TestManager;
@@ -34,7 +32,6 @@ afterAll(async () => {
   await manager?.stop();
   await clock.stop();
 });
-const until = <T>(check: () => Promise<T>) => eventually(check, { timeoutMs: 30_000 });
 
 const template = (app: string, image = 'web:1', extra: object = {}) => ({
   metadata: { labels: { app } },
@@ -42,7 +39,7 @@ const template = (app: string, image = 'web:1', extra: object = {}) => ({
 });
 const podsOf = (app: string) => actor.list(`app=${app}`);
 const some = (app: string, count: number): Promise<Pod[]> =>
-  until(async () => {
+  eventually(async () => {
     const pods = (await podsOf(app)).filter((p) => !p.metadata.deletionTimestamp);
     expect(pods).toHaveLength(count);
     return pods;
@@ -105,7 +102,7 @@ describe('C17 endpoints', () => {
         .create({ ...template('front'), metadata: { name, labels: { app: 'front' } } }, { namespace });
     const [one, two] = await Promise.all([create('one'), create('two')]);
     await actor.makeReady(one);
-    await until(async () =>
+    await eventually(async () =>
       expect(await conditions('front')).toEqual([{ ready: true, serving: true, terminating: false }]),
     );
     // Bound to a node, so that its end is not at once.
@@ -119,7 +116,7 @@ describe('C17 endpoints', () => {
         { namespace },
       );
     await client.for(Pods).delete('one', { namespace, gracePeriodSeconds: 30 });
-    await until(async () =>
+    await eventually(async () =>
       expect(await conditions('front')).toEqual([{ ready: false, serving: true, terminating: true }]),
     );
     await actor.reap('app=front');
@@ -128,7 +125,7 @@ describe('C17 endpoints', () => {
       .patch('front', { spec: { publishNotReadyAddresses: true } }, { type: 'merge', namespace });
     await actor.makeReady(two);
     await actor.makeUnready(two);
-    await until(async () => {
+    await eventually(async () => {
       expect(await conditions('front')).toEqual([{ ready: true, serving: false, terminating: false }]);
       const endpoints = await client.for(EndpointsResource).get('front', { namespace });
       expect(endpoints.subsets?.[0]?.addresses).toHaveLength(1);
@@ -154,7 +151,7 @@ describe('C21 a rolling update', () => {
     await create('one', 1, { progressDeadlineSeconds: 60 });
     const [old] = await some('one', 1);
     if (old) await actor.makeReady(old);
-    await until(async () => {
+    await eventually(async () => {
       const { status } = await manager.client.for(Deployments).get('one', { namespace });
       expect(findCondition(status?.conditions, 'Progressing')?.reason).toBe('NewReplicaSetAvailable');
     });
@@ -162,7 +159,7 @@ describe('C21 a rolling update', () => {
     const pods = await some('one', 2);
     expect(pods.map((p) => p.metadata.name)).toContain(old?.metadata.name);
     clock.speed = 100;
-    await until(async () => {
+    await eventually(async () => {
       const { status } = await manager.client.for(Deployments).get('one', { namespace });
       expect(findCondition(status?.conditions, 'Progressing')).toMatchObject({
         status: 'False',
@@ -209,13 +206,13 @@ describe('C23 a StatefulSet', () => {
     await manager.client
       .for(StatefulSets)
       .patch('part', { spec: { template: template('part', 'web:2') } }, { type: 'strategic', namespace });
-    await until(async () => {
+    await eventually(async () => {
       await actor.reap('app=part');
       expect(await imagesOf('part')).toEqual({ 'part-0': 'web:1', 'part-1': 'web:1', 'part-2': 'web:2' });
     });
     const [before] = (await podsOf('part')).filter((p) => p.metadata.name === 'part-0');
     await manager.client.for(Pods).delete('part-0', { namespace, gracePeriodSeconds: 0 });
-    await until(async () => {
+    await eventually(async () => {
       const [pod] = (await podsOf('part')).filter((p) => p.metadata.name === 'part-0');
       expect(pod?.metadata.uid).not.toBe(before?.metadata.uid);
       expect(pod?.spec.containers[0]?.image).toBe('web:1');
@@ -227,7 +224,7 @@ describe('C23 a StatefulSet', () => {
     const pods = await some('ends', 2);
     await Promise.all(pods.map((pod, i) => actor.finish(pod, i)));
     const uids = pods.map((p) => p.metadata.uid);
-    await until(async () => {
+    await eventually(async () => {
       await actor.reap('app=ends');
       const now = await podsOf('ends');
       expect(now.map((p) => p.metadata.name).sort()).toEqual(['ends-0', 'ends-1']);
@@ -264,7 +261,7 @@ describe('C25 a Job', () => {
     await create('restarts', { backoffLimit: 2 }, 'OnFailure');
     const [pod] = await some('restarts', 1);
     if (pod) await actor.makeUnready(pod, 3);
-    await until(async () => {
+    await eventually(async () => {
       await actor.reap('app=restarts');
       expect(await failure('restarts')).toMatchObject({ reason: 'BackoffLimitExceeded' });
       expect(await podsOf('restarts')).toEqual([]);
@@ -287,7 +284,7 @@ describe('C25 a Job', () => {
         { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' },
       ]);
     clock.speed = 20;
-    await until(async () => {
+    await eventually(async () => {
       const fresh = (await podsOf('evicted')).filter((p) => p.metadata.uid !== pod?.metadata.uid);
       expect(fresh).toHaveLength(1);
     });
@@ -338,11 +335,11 @@ describe('a ReplicationController', () => {
       .patch(name, { metadata: { labels: { app: 'other' } } }, { type: 'merge', namespace });
     const pods = await some('rc', 2);
     expect(pods.map((p) => p.metadata.name)).not.toContain(name);
-    await until(async () =>
+    await eventually(async () =>
       expect((await client.for(Pods).get(name, { namespace })).metadata.ownerReferences).toBeUndefined(),
     );
     for (const pod of pods) await actor.makeReady(pod);
-    await until(async () => {
+    await eventually(async () => {
       const { status } = await client.for(ReplicationControllers).get('rc', { namespace });
       expect(status).toMatchObject({
         replicas: 2,
@@ -354,7 +351,7 @@ describe('a ReplicationController', () => {
     await client
       .for(ReplicationControllers)
       .patch('rc', { spec: { replicas: 0 } }, { type: 'merge', namespace });
-    await until(async () => {
+    await eventually(async () => {
       await actor.reap('app=rc');
       expect(await podsOf('rc')).toEqual([]);
     });
@@ -386,12 +383,12 @@ describe('endpoints that a user makes', () => {
         .flatMap((e) => e.addresses)
         .sort();
     };
-    await until(async () => expect(await addresses()).toEqual(['192.0.2.1']));
+    await eventually(async () => expect(await addresses()).toEqual(['192.0.2.1']));
     await client
       .for(EndpointsResource)
       .patch('outside', { subsets: subsets('192.0.2.1', '192.0.2.2') }, { type: 'merge', namespace });
-    await until(async () => expect(await addresses()).toEqual(['192.0.2.1', '192.0.2.2']));
+    await eventually(async () => expect(await addresses()).toEqual(['192.0.2.1', '192.0.2.2']));
     await client.for(EndpointsResource).delete('outside', { namespace });
-    await until(async () => expect(await addresses()).toEqual([]));
+    await eventually(async () => expect(await addresses()).toEqual([]));
   });
 });

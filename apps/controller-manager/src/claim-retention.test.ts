@@ -3,7 +3,6 @@ import { isNotFound } from '@tinkernetes/apimachinery';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { startTestManager, type TestManager } from './testing/test-manager';
 
-jest.setTimeout(60_000);
 const namespace = 'default';
 let manager: TestManager;
 

@@ -18,8 +18,6 @@ import { eventually } from '@tinkernetes/component-base/testing';
 import { ScaledClock } from './testing/scaled-clock';
 import { podActor, startTestManager, type TestManager } from './testing/test-manager';
 
-// Longer than `eventually` waits: a failure shows its own cause.
-jest.setTimeout(60_000);
 const namespace = 'default';
 const clock = new ScaledClock();
 let manager: TestManager;
@@ -65,7 +63,6 @@ afterAll(async () => {
   await manager?.stop();
   await clock.stop();
 });
-const until = <T>(check: () => Promise<T>) => eventually(check, { timeoutMs: 30_000 });
 const eventsOf = async (name: string) =>
   (await manager.client.for(Events).list({ namespace })).items
     .filter((e) => e.involvedObject.name === name)
@@ -89,7 +86,7 @@ it('a selector that matches nothing gives an empty slice, and a budget that says
     },
     { namespace },
   );
-  await until(async () => {
+  await eventually(async () => {
     const { items } = await client
       .for(EndpointSlices)
       .list({ namespace, labelSelector: 'kubernetes.io/service-name=nobody' });
@@ -122,7 +119,9 @@ it('an object whose owner is gone is deleted, one of another whose owner is ther
     );
   await owned('orphan', 'gone', '00000000-0000-0000-0000-000000000001');
   await owned('child', 'there', owner.metadata.uid ?? '');
-  await until(async () => expect(await isGone(client.for(Pods).get('orphan', { namespace }))).toBe(true));
+  await eventually(async () =>
+    expect(await isGone(client.for(Pods).get('orphan', { namespace }))).toBe(true),
+  );
   expect((await client.for(Pods).get('child', { namespace })).metadata.deletionTimestamp).toBeUndefined();
 });
 
@@ -141,7 +140,7 @@ it('a schedule that never fires starts nothing, and keeps no other from its Jobs
     );
   await create('never', '0 0 31 2 *');
   await create('often', '@every 1s');
-  await until(async () => {
+  await eventually(async () => {
     const often = await client.for(CronJobs).get('often', { namespace });
     expect(often.status?.lastScheduleTime).toBeDefined();
   });
@@ -163,7 +162,7 @@ it('a claim of an unknown class waits, and says for what', async () => {
     },
     { namespace },
   );
-  await until(async () =>
+  await eventually(async () =>
     expect(await eventsOf('unknown')).toContain(
       'Warning ProvisioningFailed: storageclass.storage.k8s.io "nowhere" not found',
     ),
@@ -178,7 +177,7 @@ it('a Deployment whose Pods are refused says so, and others go on', async () => 
   await client
     .for(ResourceQuotas)
     .create({ metadata: { name: 'full' }, spec: { hard: { 'limits.cpu': '1' } } }, { namespace });
-  await until(async () => {
+  await eventually(async () => {
     const { status } = await client.for(ResourceQuotas).get('full', { namespace });
     expect(status?.hard).toEqual({ 'limits.cpu': '1' });
   });
@@ -199,7 +198,7 @@ it('a Deployment whose Pods are refused says so, and others go on', async () => 
       { namespace },
     );
   await Promise.all([create('refused', spec), create('accepted', limited)]);
-  await until(async () => {
+  await eventually(async () => {
     const { status } = await client.for(Deployments).get('refused', { namespace });
     const failure = status?.conditions?.find((c) => c.type === 'ReplicaFailure');
     expect(failure).toMatchObject({ status: 'True', reason: 'FailedCreate' });
@@ -208,7 +207,7 @@ it('a Deployment whose Pods are refused says so, and others go on', async () => 
   });
   await client.for(ResourceQuotas).delete('full', { namespace });
   clock.speed = 50;
-  await until(async () => expect(await actor.list('app=refused')).toHaveLength(1));
+  await eventually(async () => expect(await actor.list('app=refused')).toHaveLength(1));
   await clock.slowDown();
 });
 
@@ -237,7 +236,7 @@ describe('with a custom kind', () => {
         { metadata: { name: 'w' }, spec: { minAvailable: '50%', selector: { matchLabels: { app: 'w' } } } },
         { namespace },
       );
-    await until(async () => {
+    await eventually(async () => {
       const { status } = await client.for(PodDisruptionBudgets).get('w', { namespace });
       expect(status).toMatchObject({
         expectedPods: 4,
@@ -257,11 +256,11 @@ describe('with a custom kind', () => {
     const used = async () =>
       (await client.for(ResourceQuotas).get('widgets', { namespace })).status?.used?.[name];
     const { items } = await client.for(Widgets).list({ namespace });
-    await until(async () => expect(await used()).toBe(String(items.length)));
+    await eventually(async () => expect(await used()).toBe(String(items.length)));
     await client.for(Widgets).create({ metadata: { name: 'more' }, spec: { replicas: 1 } }, { namespace });
-    await until(async () => expect(await used()).toBe(String(items.length + 1)));
+    await eventually(async () => expect(await used()).toBe(String(items.length + 1)));
     await client.for(Widgets).delete('more', { namespace });
-    await until(async () => expect(await used()).toBe(String(items.length)));
+    await eventually(async () => expect(await used()).toBe(String(items.length)));
   });
 
   it('dependents go with their owner', async () => {
@@ -276,6 +275,8 @@ describe('with a custom kind', () => {
       .for(Widgets)
       .create({ metadata: { name: 'kid', ownerReferences }, spec: { replicas: 0 } }, { namespace });
     await client.for(Widgets).delete('boss', { namespace });
-    await until(async () => expect(await isGone(client.for(Widgets).get('kid', { namespace }))).toBe(true));
+    await eventually(async () =>
+      expect(await isGone(client.for(Widgets).get('kid', { namespace }))).toBe(true),
+    );
   });
 });

@@ -24,7 +24,6 @@ import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
 import { component } from './index';
 
 // A busy machine takes its time; a condition that is not met says so itself, and earlier.
-jest.setTimeout(60_000);
 let server: TestApiServer;
 let client: Client;
 let manager: StartedComponent;

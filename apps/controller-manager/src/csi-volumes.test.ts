@@ -17,8 +17,6 @@ import { ignoreNotFound, isNotFound } from '@tinkernetes/apimachinery';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { startTestManager, type TestManager } from './testing/test-manager';
 
-// Longer than `eventually` waits: a failure shows its own cause.
-jest.setTimeout(60_000);
 const namespace = 'default';
 const driver = 'hostpath.csi.tinkernetes.dev';
 const stateDir = mkdtempSync(join(tmpdir(), 'tk-csi-volumes-'));

@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Deployments, Leases, Pods, type Lease } from '@tinkernetes/api';
 import { createClient, type Client } from '@tinkernetes/client';
 import { eventually } from '@tinkernetes/component-base/testing';
@@ -10,7 +9,6 @@ const namespace = 'default';
 /** Long enough for a machine with other work, too: a leader that can't renew gives up. */
 const leaseMs = 8000;
 const retryMs = 2000;
-const timeoutMs = 60_000;
 
 describe('two managers of which one leads', () => {
   let server: TestApiServer;
@@ -27,7 +25,7 @@ describe('two managers of which one leads', () => {
       '--leader-elect-renew-deadline=7s',
       `--leader-elect-retry-period=${retryMs}ms`,
     ]);
-  }, timeoutMs);
+  });
   afterAll(async () => {
     await managers?.stop();
     await actor?.stop();
@@ -53,42 +51,31 @@ describe('two managers of which one leads', () => {
       { namespace },
     );
   const isAvailable = (name: string) =>
-    eventually(
-      async () => {
-        const { status } = await client.for(Deployments).get(name, { namespace });
-        expect(status?.availableReplicas).toBe(4);
-      },
-      { timeoutMs },
-    );
+    eventually(async () => {
+      const { status } = await client.for(Deployments).get(name, { namespace });
+      expect(status?.availableReplicas).toBe(4);
+    });
 
-  it(
-    'goes on under the other when the leader is killed, once its lease has run out and two tries later, and does nothing twice',
-    async () => {
-      const made = new Set<string>();
-      actor.pods.addEventHandler({ added: ({ metadata }) => made.add(metadata.uid ?? '') });
-      const first = managers.start();
-      await create('before');
-      await isAvailable('before');
-      managers.start();
-      const before = await lease();
-      await create('meanwhile');
-      const delays = monitorEventLoopDelay();
-      delays.enable();
-      await ended(first);
-      const last = await lease();
-      await isAvailable('meanwhile');
-      const after = await lease();
-      delays.disable();
-      expect(after.spec.holderIdentity).not.toBe(before.spec.holderIdentity);
-      expect(after.spec.leaseTransitions).toBe((before.spec.leaseTransitions ?? 0) + 1);
-      const waited = Date.parse(after.spec.acquireTime ?? '') - Date.parse(last.spec.renewTime ?? '');
-      expect(waited).toBeGreaterThanOrEqual(leaseMs);
-      // By the Lease's own times; what a busy machine adds shows in this process, too.
-      expect(waited).toBeLessThanOrEqual(leaseMs + 2 * retryMs + (2 * delays.max) / 1e6);
-      expect(made.size).toBe(8);
-      const { items } = await client.for(Pods).list({ namespace });
-      expect(items).toHaveLength(8);
-    },
-    timeoutMs * 2,
-  );
+  it('goes on under the other when the leader is killed, once its lease has run out, and does nothing twice', async () => {
+    const made = new Set<string>();
+    actor.pods.addEventHandler({ added: ({ metadata }) => made.add(metadata.uid ?? '') });
+    const first = managers.start();
+    await create('before');
+    await isAvailable('before');
+    managers.start();
+    const before = await lease();
+    await create('meanwhile');
+    await ended(first);
+    const last = await lease();
+    await isAvailable('meanwhile');
+    const after = await lease();
+    expect(after.spec.holderIdentity).not.toBe(before.spec.holderIdentity);
+    expect(after.spec.leaseTransitions).toBe((before.spec.leaseTransitions ?? 0) + 1);
+    const waited = Date.parse(after.spec.acquireTime ?? '') - Date.parse(last.spec.renewTime ?? '');
+    // That it takes no more than two tries longer is shown with a clock that nothing disturbs: leader-election.test.ts.
+    expect(waited).toBeGreaterThanOrEqual(leaseMs);
+    await eventually(() => expect(made.size).toBe(8));
+    const { items } = await client.for(Pods).list({ namespace });
+    expect(items).toHaveLength(8);
+  });
 });

@@ -4,8 +4,6 @@ import { eventually } from '@tinkernetes/component-base/testing';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
 import { startManager, type StartedManager } from './testing/test-manager';
 
-jest.setTimeout(60_000);
-
 describe('node-ipam-controller with two ranges of three blocks', () => {
   let server: TestApiServer;
   let client: Client;

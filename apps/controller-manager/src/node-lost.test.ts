@@ -16,11 +16,8 @@ import { eventually } from '@tinkernetes/component-base/testing';
 import { ScaledClock } from './testing/scaled-clock';
 import { startTestManager, type TestManager } from './testing/test-manager';
 
-// Longer than `eventually` waits: a failure shows its own cause.
-jest.setTimeout(60_000);
 const namespace = 'default';
 const clock = new ScaledClock();
-const timeoutMs = 30_000;
 let manager: TestManager;
 const stopHeartbeats: Array<() => void> = [];
 
@@ -37,7 +34,6 @@ afterAll(async () => {
   await clock.stop();
 });
 
-const until = <T>(check: () => Promise<T>) => eventually(check, { timeoutMs });
 const isGone = (get: Promise<unknown>) => get.then(() => false, isNotFound);
 
 /** A node that renews its lease every ten seconds of the manager's time until `stop`. */
@@ -138,13 +134,13 @@ describe('C27 a node that falls silent', () => {
         { metadata: { name: 'web' }, spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } },
         { namespace },
       );
-    const [web] = await until(async () => {
+    const [web] = await eventually(async () => {
       const pods = await podsOf('web');
       expect(pods).toHaveLength(1);
       return pods;
     });
     if (web) await makeReady(web, '10.244.1.9');
-    const [db] = await until(async () => {
+    const [db] = await eventually(async () => {
       const pods = await podsOf('db');
       expect(pods).toHaveLength(1);
       return pods;
@@ -160,10 +156,10 @@ describe('C27 a node that falls silent', () => {
   };
 
   it('becomes Unknown after the grace period, is tainted, and its Pods leave their Services', async () => {
-    await until(async () => expect(await readyEndpoints()).toBe(1));
+    await eventually(async () => expect(await readyEndpoints()).toBe(1));
     clock.speed = 20;
     lost.stop();
-    await until(async () => {
+    await eventually(async () => {
       const condition = findCondition((await nodeOf('n2')).status?.conditions, 'Ready');
       expect(condition).toMatchObject({
         status: 'Unknown',
@@ -173,13 +169,13 @@ describe('C27 a node that falls silent', () => {
     });
     // On a busy machine the 300 s of its Pods would be over before they are looked at.
     await clock.slowDown();
-    await until(async () =>
+    await eventually(async () =>
       expect(await taintsOf('n2')).toEqual([
         'node.kubernetes.io/unreachable:NoExecute',
         'node.kubernetes.io/unreachable:NoSchedule',
       ]),
     );
-    await until(async () => {
+    await eventually(async () => {
       const [web] = await podsOf('web');
       expect(findCondition(web?.status?.conditions, 'Ready')?.status).toBe('False');
       expect(web?.status?.phase).toBe('Running');
@@ -194,7 +190,7 @@ describe('C27 a node that falls silent', () => {
     // Its health is looked at several times.
     const end = clock.now() + 20_000;
     clock.speed = 20;
-    await until(() => Promise.resolve(expect(clock.now()).toBeGreaterThan(end)));
+    await eventually(() => Promise.resolve(expect(clock.now()).toBeGreaterThan(end)));
     await clock.slowDown();
     const [after] = await podsOf('web');
     expect(findCondition(after?.status?.conditions, 'Ready')?.status).toBe('True');
@@ -202,7 +198,7 @@ describe('C27 a node that falls silent', () => {
 
   it('loses its Pods after their 300 s: a Deployment makes another, a StatefulSet waits, a DaemonSet keeps its own', async () => {
     clock.speed = 60;
-    const [db] = await until(async () => {
+    const [db] = await eventually(async () => {
       const pods = await podsOf('db');
       expect(pods[0]?.metadata.deletionTimestamp).toBeDefined();
       return pods;
@@ -214,7 +210,7 @@ describe('C27 a node that falls silent', () => {
       message: 'Taint manager: deleting due to NoExecute taint',
     });
     expect(await podsOf('db')).toHaveLength(1);
-    await until(async () => expect((await podsOf('web')).length).toBeGreaterThanOrEqual(2));
+    await eventually(async () => expect((await podsOf('web')).length).toBeGreaterThanOrEqual(2));
     const agents = await podsOf('agent');
     expect(agents.filter((p) => p.metadata.deletionTimestamp)).toEqual([]);
     expect(agents.length).toBeGreaterThanOrEqual(1);
@@ -224,7 +220,7 @@ describe('C27 a node that falls silent', () => {
     const [before] = await podsOf('db');
     await manager.client.for(Nodes).delete('n2');
     clock.speed = 20;
-    await until(async () => {
+    await eventually(async () => {
       const [db] = await podsOf('db');
       expect(db?.metadata.uid).not.toBe(before?.metadata.uid);
       expect(db?.metadata.name).toBe('db-0');
@@ -238,7 +234,7 @@ describe('C27 all nodes fall silent', () => {
   it('evicts nothing: the mark of the first is taken off when the last is lost, and its Pods stay', async () => {
     const { client } = manager;
     const second = await startNode('n3');
-    const [web] = await until(async () => {
+    const [web] = await eventually(async () => {
       const pod = {
         metadata: { name: 'stays', labels: { app: 'stays' } },
         spec: template('stays', 'n3').spec,
@@ -249,16 +245,18 @@ describe('C27 all nodes fall silent', () => {
     if (web) await makeReady(web, '10.244.1.11');
     clock.speed = 20;
     second.stop();
-    await until(async () =>
+    await eventually(async () =>
       expect(await taintsOf('n3')).toContain('node.kubernetes.io/unreachable:NoExecute'),
     );
     for (const stop of stopHeartbeats) stop();
     const marked = ['node.kubernetes.io/unreachable:NoSchedule'];
-    await until(async () => expect([await taintsOf('n1'), await taintsOf('n3')]).toEqual([marked, marked]));
+    await eventually(async () =>
+      expect([await taintsOf('n1'), await taintsOf('n3')]).toEqual([marked, marked]),
+    );
     // Twice as long as its tolerations last.
     const end = clock.now() + 600_000;
     clock.speed = 200;
-    await until(() => Promise.resolve(expect(clock.now()).toBeGreaterThan(end)));
+    await eventually(() => Promise.resolve(expect(clock.now()).toBeGreaterThan(end)));
     await clock.slowDown();
     const [pod] = await podsOf('stays');
     expect([pod?.metadata.deletionTimestamp, pod?.status?.phase]).toEqual([undefined, 'Running']);

@@ -19,8 +19,6 @@ import { controllers } from './manager/controllers';
 import { ScaledClock } from './testing/scaled-clock';
 import { podActor, startTestManager, type TestManager } from './testing/test-manager';
 
-// Longer than `eventually` waits: a failure shows its own cause.
-jest.setTimeout(20_000);
 const namespace = 'default';
 const clock = new ScaledClock();
 let manager: TestManager;

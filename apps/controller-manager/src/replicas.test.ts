@@ -1,11 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
-import { createServer, type AddressInfo } from 'node:net';
 import { Deployments, Leases, Pods, ReplicaSets, type Deployment } from '@tinkernetes/api';
 import { createClient, type Client } from '@tinkernetes/client';
 import { realClock } from '@tinkernetes/component-base';
-import { eventually, SeededRandom } from '@tinkernetes/component-base/testing';
+import {
+  eventually,
+  findProgram,
+  freePort,
+  RedisServer,
+  SeededRandom,
+} from '@tinkernetes/component-base/testing';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
-import { redisMissing, startRedis, type TestRedis } from '@tinkernetes/workqueue/testing';
 import { ended, ManagerProcesses } from './testing/manager-process';
 import { startNodeActor, type NodeActor } from './testing/node-actor';
 
@@ -19,162 +23,159 @@ const timeoutMs = 60_000 + count * 3000;
 /** As long as a stop must last for its locks to run out. */
 const stopMs = 2500;
 
-const missing = redisMissing();
-const describeWithRedis = missing ? describe.skip : describe;
+const program = findProgram('redis-server');
+const describeWithRedis = program === undefined ? describe.skip : describe;
 
-describeWithRedis(`three managers that share their keys${missing ? ` (${missing})` : ''}`, () => {
-  let redis: TestRedis;
-  let server: TestApiServer;
-  let client: Client;
-  let actor: NodeActor;
-  let managers: ManagerProcesses;
-  /** Uids of all Pods that were ever made, by their ReplicaSet: whatever is done twice shows as one more. */
-  const made = new Map<string, Set<string>>();
+describeWithRedis(
+  'three managers that share their keys (needs redis-server: apt-get install redis-server)',
+  () => {
+    let redis: RedisServer;
+    let server: TestApiServer;
+    let client: Client;
+    let actor: NodeActor;
+    let managers: ManagerProcesses;
+    /** Uids of all Pods that were ever made, by their ReplicaSet: whatever is done twice shows as one more. */
+    const made = new Map<string, Set<string>>();
 
-  beforeAll(async () => {
-    [redis, server] = await Promise.all([startRedis(), startApiServer()]);
-    client = createClient(server.adminConfig);
-    managers = await ManagerProcesses.create(server, [
-      '--work-queue=bullmq',
-      `--redis=${redis.url}`,
-      '--leader-elect-lease-duration=8s',
-      '--leader-elect-renew-deadline=7s',
-      '--leader-elect-retry-period=500ms',
-    ]);
-    actor = await startNodeActor(client);
-    actor.pods.addEventHandler({
-      added: ({ metadata }) => {
-        const set = metadata.ownerReferences?.[0]?.name ?? '';
-        made.set(set, (made.get(set) ?? new Set()).add(metadata.uid ?? ''));
-      },
-    });
-  }, 60_000);
-  afterAll(async () => {
-    await managers?.stop();
-    await actor?.stop();
-    client?.close();
-    await server?.stop();
-    await redis?.stop();
-  });
-
-  const template = (app: string, image: string) => ({
-    metadata: { labels: { app } },
-    spec: { containers: [{ name: 'main', image }] },
-  });
-  const create = (name: string) =>
-    client.for(Deployments).create(
-      {
-        metadata: { name },
-        spec: { replicas, selector: { matchLabels: { app: name } }, template: template(name, 'web:1') },
-      },
-      { namespace },
-    );
-  const names = Array.from({ length: count }, (_, i) => `d-${i}`);
-  const isDone = ({ metadata, spec, status }: Deployment) =>
-    status?.observedGeneration === metadata.generation &&
-    [status?.updatedReplicas, status?.availableReplicas, status?.replicas].every((n) => n === spec.replicas);
-  const allDone = async () => {
-    const { items } = await client.for(Deployments).list({ namespace });
-    expect(items.filter((d) => !isDone(d)).map((d) => d.metadata.name)).toEqual([]);
-  };
-  const updated = () =>
-    actor.pods.lister.list(namespace).filter((p) => p.spec.containers[0]?.image === 'web:2').length;
-
-  /** Kills one and starts another instead, or stops one for so long that its keys are given away. */
-  async function disturb(children: ChildProcess[], random: SeededRandom): Promise<void> {
-    const at = Math.floor(random.next() * children.length);
-    const victim = children[at];
-    if (!victim) return;
-    if (random.next() < 0.5) {
-      await ended(victim);
-      children[at] = managers.start();
-      return;
-    }
-    victim.kill('SIGSTOP');
-    await realClock.sleep(stopMs);
-    victim.kill('SIGCONT');
-  }
-
-  it(
-    'all work, and only the leader puts keys in',
-    async () => {
-      const ports = await Promise.all([freePort(), freePort(), freePort()]);
-      const children = ports.map((port) => managers.start([`--secure-port=${port}`]));
-      await create('shared');
-      let round = 0;
-      await eventually(
-        async () => {
-          const annotations = { round: String(++round) };
-          await client
-            .for(Deployments)
-            .patch('shared', { metadata: { annotations } }, { type: 'merge', namespace });
-          const runs = await Promise.all(
-            ports.map((port) => metric(port, 'workqueue_work_duration_seconds_count')),
-          );
-          expect(runs.map((n) => n > 0)).toEqual([true, true, true]);
+    beforeAll(async () => {
+      redis = await RedisServer.start(program ?? '', ['--appendonly', 'no']);
+      server = await startApiServer();
+      client = createClient(server.adminConfig);
+      managers = await ManagerProcesses.create(server, [
+        '--work-queue=bullmq',
+        `--redis=${redis.url}`,
+        '--leader-elect-lease-duration=8s',
+        '--leader-elect-renew-deadline=7s',
+        '--leader-elect-retry-period=500ms',
+      ]);
+      actor = await startNodeActor(client);
+      actor.pods.addEventHandler({
+        added: ({ metadata }) => {
+          const set = metadata.ownerReferences?.[0]?.name ?? '';
+          made.set(set, (made.get(set) ?? new Set()).add(metadata.uid ?? ''));
         },
-        { timeoutMs: timeoutMs / 2, intervalMs: 100 },
+      });
+    });
+    afterAll(async () => {
+      await managers?.stop();
+      await actor?.stop();
+      client?.close();
+      await server?.stop();
+      await redis?.remove();
+    });
+
+    const template = (app: string, image: string) => ({
+      metadata: { labels: { app } },
+      spec: { containers: [{ name: 'main', image }] },
+    });
+    const create = (name: string) =>
+      client.for(Deployments).create(
+        {
+          metadata: { name },
+          spec: { replicas, selector: { matchLabels: { app: name } }, template: template(name, 'web:1') },
+        },
+        { namespace },
       );
-      const adds = await Promise.all(ports.map((port) => metric(port, 'workqueue_adds_total')));
-      expect(adds.filter((n) => n > 0)).toHaveLength(1);
-      await Promise.all(children.map(ended));
-    },
-    timeoutMs,
-  );
-
-  it(
-    'roll Deployments out while they are killed and stopped at random',
-    async () => {
-      const children = [managers.start(), managers.start(), managers.start()];
-      await Promise.all(names.map(create));
-      await eventually(allDone, { timeoutMs, intervalMs: 200 });
-
-      const random = new SeededRandom(Number(process.env.CHAOS_SEED ?? 1));
-      await Promise.all(
-        names.map((name) =>
-          client
-            .for(Deployments)
-            .patch(name, { spec: { template: template(name, 'web:2') } }, { type: 'strategic', namespace }),
-        ),
+    const names = Array.from({ length: count }, (_, i) => `d-${i}`);
+    const isDone = ({ metadata, spec, status }: Deployment) =>
+      status?.observedGeneration === metadata.generation &&
+      [status?.updatedReplicas, status?.availableReplicas, status?.replicas].every(
+        (n) => n === spec.replicas,
       );
-      const total = count * replicas;
-      for (let kill = 1; kill <= kills; kill++) {
-        const progress = Math.floor((total * kill) / (kills + 2));
-        await eventually(() => expect(updated()).toBeGreaterThanOrEqual(progress), {
-          timeoutMs,
-          intervalMs: 20,
-        });
-        await disturb(children, random);
-      }
-      await eventually(allDone, { timeoutMs, intervalMs: 200 });
+    const allDone = async () => {
+      const { items } = await client.for(Deployments).list({ namespace });
+      expect(items.filter((d) => !isDone(d)).map((d) => d.metadata.name)).toEqual([]);
+    };
+    const updated = () =>
+      actor.pods.lister.list(namespace).filter((p) => p.spec.containers[0]?.image === 'web:2').length;
 
-      for (const name of names) {
-        const { items: sets } = await client
-          .for(ReplicaSets)
-          .list({ namespace, labelSelector: `app=${name}` });
-        expect(sets.map((s) => s.spec.replicas).sort()).toEqual([0, replicas]);
-        const { items: pods } = await client.for(Pods).list({ namespace, labelSelector: `app=${name}` });
-        expect(pods.map((p) => p.spec.containers[0]?.image)).toEqual(Array(replicas).fill('web:2'));
+    /** Kills one and starts another instead, or stops one for so long that its keys are given away. */
+    async function disturb(children: ChildProcess[], random: SeededRandom): Promise<void> {
+      const at = Math.floor(random.next() * children.length);
+      const victim = children[at];
+      if (!victim) return;
+      if (random.next() < 0.5) {
+        await ended(victim);
+        children[at] = managers.start();
+        return;
       }
-      expect([...made.values()].map((uids) => uids.size)).toEqual(Array(2 * count + 1).fill(replicas));
-      const lease = await client.for(Leases).get('kube-controller-manager', { namespace: 'kube-system' });
-      expect(lease.spec.holderIdentity).toBeTruthy();
-    },
-    timeoutMs * 3,
-  );
-});
+      victim.kill('SIGSTOP');
+      await realClock.sleep(stopMs);
+      victim.kill('SIGCONT');
+    }
+
+    it(
+      'all work, and only the leader puts keys in',
+      async () => {
+        const ports = await Promise.all([freePort(), freePort(), freePort()]);
+        const children = ports.map((port) => managers.start([`--secure-port=${port}`]));
+        await create('shared');
+        let round = 0;
+        await eventually(
+          async () => {
+            const annotations = { round: String(++round) };
+            await client
+              .for(Deployments)
+              .patch('shared', { metadata: { annotations } }, { type: 'merge', namespace });
+            const runs = await Promise.all(
+              ports.map((port) => metric(port, 'workqueue_work_duration_seconds_count')),
+            );
+            expect(runs.map((n) => n > 0)).toEqual([true, true, true]);
+          },
+          { timeoutMs: timeoutMs / 2, intervalMs: 100 },
+        );
+        const adds = await Promise.all(ports.map((port) => metric(port, 'workqueue_adds_total')));
+        expect(adds.filter((n) => n > 0)).toHaveLength(1);
+        await Promise.all(children.map(ended));
+      },
+      timeoutMs,
+    );
+
+    it(
+      'roll Deployments out while they are killed and stopped at random',
+      async () => {
+        const children = [managers.start(), managers.start(), managers.start()];
+        await Promise.all(names.map(create));
+        await eventually(allDone, { timeoutMs, intervalMs: 200 });
+
+        const random = new SeededRandom(Number(process.env.CHAOS_SEED ?? 1));
+        await Promise.all(
+          names.map((name) =>
+            client
+              .for(Deployments)
+              .patch(name, { spec: { template: template(name, 'web:2') } }, { type: 'strategic', namespace }),
+          ),
+        );
+        const total = count * replicas;
+        for (let kill = 1; kill <= kills; kill++) {
+          const progress = Math.floor((total * kill) / (kills + 2));
+          await eventually(() => expect(updated()).toBeGreaterThanOrEqual(progress), {
+            timeoutMs,
+            intervalMs: 20,
+          });
+          await disturb(children, random);
+        }
+        await eventually(allDone, { timeoutMs, intervalMs: 200 });
+
+        for (const name of names) {
+          const { items: sets } = await client
+            .for(ReplicaSets)
+            .list({ namespace, labelSelector: `app=${name}` });
+          expect(sets.map((s) => s.spec.replicas).sort()).toEqual([0, replicas]);
+          const { items: pods } = await client.for(Pods).list({ namespace, labelSelector: `app=${name}` });
+          expect(pods.map((p) => p.spec.containers[0]?.image)).toEqual(Array(replicas).fill('web:2'));
+        }
+        expect([...made.values()].map((uids) => uids.size)).toEqual(Array(2 * count + 1).fill(replicas));
+        const lease = await client.for(Leases).get('kube-controller-manager', { namespace: 'kube-system' });
+        expect(lease.spec.holderIdentity).toBeTruthy();
+      },
+      timeoutMs * 3,
+    );
+  },
+);
 
 /** Of the deployments' queue. */
 async function metric(port: number, name: string): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   return Number(new RegExp(`^${name}\\{name="deployment"\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
 }

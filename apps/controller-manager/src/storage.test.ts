@@ -12,8 +12,6 @@ import { isNotFound } from '@tinkernetes/apimachinery';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { startTestManager, type TestManager } from './testing/test-manager';
 
-// Longer than `eventually` waits: a failure shows its own cause.
-jest.setTimeout(20_000);
 const namespace = 'default';
 let manager: TestManager;
 

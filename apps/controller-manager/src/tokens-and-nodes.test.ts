@@ -18,7 +18,6 @@ import { ScaledClock } from './testing/scaled-clock';
 import { startTestManager, type TestManager } from './testing/test-manager';
 
 // A busy machine takes its time; a condition that is not met says so itself, and earlier.
-jest.setTimeout(60_000);
 const namespace = 'default';
 let manager: TestManager;
 let clock: ScaledClock;

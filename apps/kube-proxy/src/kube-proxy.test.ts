@@ -65,7 +65,7 @@ describe('kube-proxy against an API server', () => {
     // The node's network may come up later than its proxy.
     await network.listen(socket);
     proxy = await starting;
-  }, 20_000);
+  });
   afterAll(async () => {
     await proxy.stop();
     network.stop();

@@ -23,12 +23,12 @@ suite(`the same kubelet on containerd and runc${missing ? ` (skipped: ${missing}
     kubelet = await KubeletFixture.create();
     await kubelet.start([`--container-runtime-endpoint=${containerd.endpoint}`]);
     await kubelet.assignPodCIDR();
-  }, 60_000);
+  });
   afterAll(async () => {
     await kubelet.close();
     await containerd.stop();
     await rm(directory, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   it('runs a pod of two containers with logs, commands, restarts and an end', async () => {
     await kubelet.client
@@ -60,32 +60,25 @@ suite(`the same kubelet on containerd and runc${missing ? ` (skipped: ${missing}
     });
     const statusOf = async (name: string) =>
       (await kubelet.get('real')).status?.containerStatuses?.find((s) => s.name === name);
-    await eventually(
-      async () => expect(await statusOf('steady')).toMatchObject({ ready: true, restartCount: 0 }),
-      { timeoutMs: 30_000 },
+    await eventually(async () =>
+      expect(await statusOf('steady')).toMatchObject({ ready: true, restartCount: 0 }),
     );
-    await eventually(
-      async () => {
-        const status = await statusOf('crashing');
-        expect(status?.restartCount).toBeGreaterThan(0);
-        expect(status?.lastState?.terminated).toMatchObject({ exitCode: 3, message: 'last words\n' });
-      },
-      { timeoutMs: 30_000 },
-    );
+    await eventually(async () => {
+      const status = await statusOf('crashing');
+      expect(status?.restartCount).toBeGreaterThan(0);
+      expect(status?.lastState?.terminated).toMatchObject({ exitCode: 3, message: 'last words\n' });
+    });
     const { status } = await kubelet.get('real');
     expect(status?.podIP).toMatch(/^10\.199\.0\./);
     expect((await statusOf('steady'))?.containerID).toMatch(/^containerd:\/\//);
     expect(await call('GET', '/containerLogs/default/real/steady')).toBe('hello world\nfrom a file\n');
     expect(await call('POST', '/run/default/real/steady?cmd=hostname')).toBe('real\n');
     await kubelet.client.for(Pods).delete('real', { namespace: 'default' });
-    await eventually(
-      async () => {
-        const gone = await kubelet.get('real').catch((error: unknown) => error);
-        expect(isNotFound(gone)).toBe(true);
-      },
-      { timeoutMs: 30_000 },
-    );
-  }, 120_000);
+    await eventually(async () => {
+      const gone = await kubelet.get('real').catch((error: unknown) => error);
+      expect(isNotFound(gone)).toBe(true);
+    });
+  });
 
   async function call(method: string, path: string): Promise<string> {
     const who = await kubelet.apiServer.configFor('kube-apiserver-kubelet-client', 'system:masters');

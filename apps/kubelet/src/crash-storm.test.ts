@@ -14,7 +14,7 @@ describe(`${containers} containers that crash at once`, () => {
     kubelet = await KubeletFixture.create();
     await kubelet.start(['--max-pods=500']);
     await kubelet.assignPodCIDR();
-  }, 30_000);
+  });
   afterAll(() => kubelet.close(), 30_000);
 
   const statuses = async (): Promise<ContainerStatus[]> => {

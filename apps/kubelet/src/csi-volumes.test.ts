@@ -24,7 +24,6 @@ import { readdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KubeletFixture, nodeName } from './testing/kubelet-fixture';
 
-jest.setTimeout(120_000);
 const namespace = 'default';
 const driver = 'hostpath.csi.tinkernetes.dev';
 

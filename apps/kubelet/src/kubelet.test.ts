@@ -9,7 +9,7 @@ describe('kubelet', () => {
   beforeAll(async () => {
     kubelet = await KubeletFixture.create();
     await kubelet.start();
-  }, 30_000);
+  });
   afterAll(() => kubelet.close());
 
   it('registers its node, hands the pod CIDR to the runtime and is ready then', async () => {
@@ -149,15 +149,12 @@ describe('kubelet', () => {
         },
       ],
     });
-    await eventually(
-      async () => {
-        const [status] = (await kubelet.get('unwell')).status?.containerStatuses ?? [];
-        expect(status?.state?.waiting?.reason).toBe('CrashLoopBackOff');
-        expect(status?.restartCount).toBe(2);
-      },
-      { timeoutMs: 10_000 },
-    );
-  }, 15_000);
+    await eventually(async () => {
+      const [status] = (await kubelet.get('unwell')).status?.containerStatuses ?? [];
+      expect(status?.state?.waiting?.reason).toBe('CrashLoopBackOff');
+      expect(status?.restartCount).toBe(2);
+    });
+  });
 
   it('runs init containers in order and sidecars beside the main container', async () => {
     await kubelet.create('staged', {
@@ -381,15 +378,12 @@ describe('kubelet', () => {
       expect(pod.status?.containerStatuses?.[0]?.allocatedResources?.cpu).toBe('10m');
     });
     await kubelet.client.for(Pods).delete('neighbour', { namespace: 'default', gracePeriodSeconds: 0 });
-    await eventually(
-      async () => {
-        const pod = await kubelet.get('patient');
-        expect(conditionOf(pod, 'PodResizePending')).toBeUndefined();
-        expect(pod.status?.containerStatuses?.[0]?.resources?.requests?.cpu).toBe(half);
-      },
-      { timeoutMs: 10_000 },
-    );
-  }, 20_000);
+    await eventually(async () => {
+      const pod = await kubelet.get('patient');
+      expect(conditionOf(pod, 'PodResizePending')).toBeUndefined();
+      expect(pod.status?.containerStatuses?.[0]?.resources?.requests?.cpu).toBe(half);
+    });
+  });
 
   it('kills at once when a pod that is ending is deleted by force', async () => {
     let release: (code: number) => void = () => undefined;

@@ -14,7 +14,7 @@ describe('light nodes', () => {
     // One identity for several nodes needs more rights than those of a node.
     kubelet = await KubeletFixture.create(['system:masters']);
     await kubelet.start(['--nodes=3']);
-  }, 30_000);
+  });
   afterAll(() => kubelet.close());
 
   const ports = async () =>
@@ -95,7 +95,7 @@ describe('light nodes', () => {
     } finally {
       server.close();
     }
-  }, 30_000);
+  });
 
   it('end after a restart what was deleted meanwhile on their own node, and touch nothing of the others', async () => {
     const survivor = kubelet.runtime.container('light-0-main')?.id;

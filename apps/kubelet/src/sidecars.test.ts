@@ -13,7 +13,7 @@ describe('C29: a Job pod with a sidecar between init containers', () => {
     kubelet.runtime.exec = () => ({ exitCode: isStarted ? 0 : 1 });
     await kubelet.start();
     await kubelet.assignPodCIDR();
-  }, 30_000);
+  });
   afterAll(() => kubelet.close());
   beforeEach(() => {
     isStarted = true;
@@ -69,7 +69,7 @@ describe('C29: a Job pod with a sidecar between init containers', () => {
     kubelet.runtime.exit('order-warm', 0);
     const pod = await kubelet.phase('order', 'Running');
     expect(conditionOf(pod, 'Initialized')?.status).toBe('True');
-  }, 15_000);
+  });
 
   it('C29: restarts a sidecar that crashes although the pod never restarts, and nothing else', async () => {
     await createJobPod('crash');
@@ -85,16 +85,14 @@ describe('C29: a Job pod with a sidecar between init containers', () => {
     expect(creations('prep')).toHaveLength(1);
     expect(creations('warm')).toHaveLength(1);
     expect(creations('proxy')).toHaveLength(2);
-  }, 15_000);
+  });
 
   it('C29: restarts a sidecar that fails its startup probe; the pod does not fail', async () => {
     isStarted = false;
     await createJobPod('slow', { failureThreshold: 1 });
     await runs('slow-prep');
     kubelet.runtime.exit('slow-prep', 0);
-    await eventually(async () => expect((await sidecarOf('slow'))?.restartCount).toBeGreaterThan(0), {
-      timeoutMs: 10_000,
-    });
+    await eventually(async () => expect((await sidecarOf('slow'))?.restartCount).toBeGreaterThan(0));
     expect((await kubelet.get('slow')).status?.phase).toBe('Pending');
     const { items } = await kubelet.client
       .for(Events)
@@ -102,7 +100,7 @@ describe('C29: a Job pod with a sidecar between init containers', () => {
     expect(items.map((e) => e.message)).toContainEqual(
       expect.stringContaining('Init container slow-proxy failed startup probe'),
     );
-  }, 20_000);
+  });
 
   it('C29: stops the sidecar when main has ended; the pod succeeds whatever the sidecar exits with', async () => {
     kubelet.runtime.onStop = () => 1;
@@ -113,7 +111,7 @@ describe('C29: a Job pod with a sidecar between init containers', () => {
     expect(kubelet.runtime.calls.some((c) => c.startsWith('StopContainer done-proxy'))).toBe(true);
     await eventually(async () => expect((await sidecarOf('done'))?.state?.terminated?.exitCode).toBe(1));
     expect(pod.status?.containerStatuses?.[0]?.state?.terminated?.exitCode).toBe(0);
-  }, 15_000);
+  });
 
   it('C29: ends main first, then the sidecar, when the pod is deleted', async () => {
     await createJobPod('gone');
@@ -125,5 +123,5 @@ describe('C29: a Job pod with a sidecar between init containers', () => {
     const stops = kubelet.runtime.calls.filter((c) => /^StopContainer gone-/.test(c));
     expect(stops.map((c) => c.split(' ')[1])).toEqual(['gone-main', 'gone-proxy']);
     for (const stop of stops) expect(Number(stop.split(' ')[2])).toBeLessThanOrEqual(5);
-  }, 15_000);
+  });
 });

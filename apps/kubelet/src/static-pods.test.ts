@@ -33,7 +33,7 @@ describe('static pods', () => {
     await writeFile(join(directory, 'bad.yaml'), 'kind: Pod\nmetadata: [');
     await kubelet.start([`--pod-manifest-path=${directory}`]);
     await kubelet.assignPodCIDR();
-  }, 30_000);
+  });
   afterAll(() => kubelet.close());
 
   it('run and are shown by a mirror pod with their status', async () => {

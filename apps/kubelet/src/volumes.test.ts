@@ -11,7 +11,7 @@ describe('volumes of a pod', () => {
     kubelet = await KubeletFixture.create();
     await kubelet.start();
     await kubelet.assignPodCIDR();
-  }, 30_000);
+  });
   afterAll(() => kubelet.close());
 
   const hostPath = (container: string, path: string) =>

@@ -12,8 +12,6 @@ import { SchedulerProcesses } from './testing/scheduler-process';
 const namespace = 'default';
 const flags = ['--disable-admission-plugins=ServiceAccount'];
 const inTime = { timeoutMs: 60_000, intervalMs: 100 };
-jest.setTimeout(120_000);
-
 const createPods = async (client: Client, prefix: string, count: number): Promise<void> => {
   for (let i = 0; i < count; i += 20) {
     const some = Array.from({ length: Math.min(20, count - i) }, (_, j) => `${prefix}-${i + j}`);

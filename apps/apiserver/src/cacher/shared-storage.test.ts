@@ -1,9 +1,9 @@
 import { ConfigMaps, Namespaces } from '@tinkernetes/api';
 import { createClient, type Client } from '@tinkernetes/client';
 import { realClock } from '@tinkernetes/component-base';
-import { silentLogger } from '@tinkernetes/component-base/testing';
+import { findProgram, RedisServer, silentLogger } from '@tinkernetes/component-base/testing';
 import { openStorage } from '@tinkernetes/storage';
-import { EtcdServer, findProgram, RedisServer } from '@tinkernetes/storage/testing';
+import { EtcdServer } from '@tinkernetes/storage/testing';
 import { startApiServer } from '@tinkernetes/testing';
 
 const namespace = { namespace: 'shared' };
@@ -79,6 +79,5 @@ describe.each([
         for (const stop of stops) await stop();
       }
     },
-    40_000,
   );
 });

@@ -47,5 +47,5 @@ describe('a watcher that does not read', () => {
     slow?.resume();
     await closed;
     fast?.destroy();
-  }, 30_000);
+  });
 });

@@ -7,7 +7,7 @@ describe('reviews', () => {
   beforeAll(async () => {
     server = await startApiServer();
     client = createClient(server.adminConfig);
-  }, 30_000);
+  });
   afterAll(async () => {
     client?.close();
     await server?.stop();

@@ -20,7 +20,7 @@ describe('TLS bootstrap', () => {
       'system:masters',
     );
     await writeFile(join(directory, 'bootstrap-kubeconfig'), kubeconfigText(bootstrap));
-  }, 30_000);
+  });
   afterAll(() => kubelet.close());
 
   const flags = () => [`--bootstrap-kubeconfig=${join(kubelet.directory, 'bootstrap-kubeconfig')}`];
@@ -29,14 +29,11 @@ describe('TLS bootstrap', () => {
   /** What the certificate controllers do. */
   async function approveAndSign(durationMs?: number): Promise<string> {
     const requests = kubelet.client.for(CertificateSigningRequests);
-    const request = await eventually(
-      async () => {
-        const first = (await requests.list()).items.find((r) => !r.status?.certificate);
-        if (!first) throw new Error('no request yet');
-        return first;
-      },
-      { timeoutMs: 10_000 },
-    );
+    const request = await eventually(async () => {
+      const first = (await requests.list()).items.find((r) => !r.status?.certificate);
+      if (!first) throw new Error('no request yet');
+      return first;
+    });
     const certificate = await signCertificateSigningRequest(kubelet.apiServer.ca, {
       request: Buffer.from(request.spec.request, 'base64').toString(),
       usages: ['clientAuth'],
@@ -85,6 +82,6 @@ describe('TLS bootstrap', () => {
         .get(nodeName, { namespace: 'kube-node-lease' })
         .then((lease) => Date.parse(String(lease.spec?.renewTime)));
     const expiry = Date.parse(new X509Certificate(first).validTo);
-    await eventually(async () => expect(await renewed()).toBeGreaterThan(expiry), { timeoutMs: 10_000 });
-  }, 30_000);
+    await eventually(async () => expect(await renewed()).toBeGreaterThan(expiry));
+  });
 });

@@ -12,7 +12,7 @@ describe('a node that runs out of something', () => {
     kubelet = await KubeletFixture.create();
     await kubelet.start([heartbeats]);
     await kubelet.assignPodCIDR();
-  }, 30_000);
+  });
   afterAll(() => kubelet.close());
 
   it('evicts a pod whose emptyDir outgrows its sizeLimit', async () => {

@@ -61,10 +61,10 @@ describe('SharedWatches', () => {
     await first.informer.waitForSync(stop.signal);
     first.leave();
     a.close();
-    await eventually(() => b.watches === 1, { timeoutMs: 20_000 });
+    await eventually(() => b.watches === 1);
     expect(second.informer.lister.size).toBe(1);
     second.leave();
-  }, 30_000);
+  });
 
   it('starts anew after the last has left', async () => {
     const shared = watches();

@@ -18,7 +18,7 @@ describe("the kubelet's server", () => {
     apiServerIdentity = await kubelet.apiServer.configFor('kube-apiserver-kubelet-client', 'system:masters');
     await kubelet.create('web');
     await kubelet.phase('web', 'Running');
-  }, 30_000);
+  });
   afterAll(() => kubelet.close());
 
   const optionsOf = (path: string, who: Pick<ClientConfig, 'certData' | 'keyData'>) => ({

@@ -10,7 +10,7 @@ describe('a node whose machine goes off', () => {
     kubelet = await KubeletFixture.create();
     await kubelet.start(['--shutdown-grace-period=20s', '--shutdown-grace-period-critical-pods=10s']);
     await kubelet.assignPodCIDR();
-  }, 30_000);
+  });
   afterAll(() => kubelet.close());
 
   it('ends ordinary Pods, then critical ones, says why, and takes no more', async () => {
@@ -48,5 +48,5 @@ describe('a node whose machine goes off', () => {
       reason: 'NodeShutdown',
       message: 'Pod was rejected as the node is shutting down.',
     });
-  }, 20_000);
+  });
 });

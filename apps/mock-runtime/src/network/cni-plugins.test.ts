@@ -70,7 +70,7 @@ describe.each(['inside the runtime', 'as executables'])('CNI plugins %s', (way) 
         { type: 'portmap', vnet, capabilities: { portMappings: true } },
       ],
     };
-  }, 60_000);
+  });
   afterAll(() => node?.stop());
 
   it('attaches a container: interface, address, gateway, host port', async () => {
@@ -85,7 +85,7 @@ describe.each(['inside the runtime', 'as executables'])('CNI plugins %s', (way) 
     const hops = await node.vnet.trace({ destination: '172.30.0.11', port: 8081 });
     expect(hops.map(({ decision }) => decision).join('\n')).toContain('10.9.0.2:80');
     await runner.check(list, conf('a'));
-  }, 60_000);
+  });
 
   it('gives another container another address, and takes back what is deleted, also twice', async () => {
     const { ips } = await runner.add(list, conf('b'));
@@ -93,13 +93,13 @@ describe.each(['inside the runtime', 'as executables'])('CNI plugins %s', (way) 
     await runner.del(list, conf('b'));
     await runner.del(list, conf('b'));
     expect(await addressesOf('b')).toEqual([]);
-  }, 60_000);
+  });
 
   it('fails CHECK for an interface that has gone', async () => {
     await node.vnet.detach({ netns: '/netns/a', ifname: 'eth0' });
     await expect(runner.check(list, conf('a'))).rejects.toThrow(/interface eth0 not found/);
     await runner.del(list, conf('a'));
-  }, 60_000);
+  });
 
   it('releases on GC what belongs to no valid attachment, and is ready by STATUS', async () => {
     await runner.add(list, conf('lost'));
@@ -110,7 +110,7 @@ describe.each(['inside the runtime', 'as executables'])('CNI plugins %s', (way) 
     );
     expect(ips).toHaveLength(1);
     await runner.status(list);
-  }, 60_000);
+  });
 
   if (way === 'as executables') executablesContract(() => binDir);
 });

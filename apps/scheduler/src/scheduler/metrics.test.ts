@@ -1,19 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { createClient, type Client } from '@tinkernetes/client';
-import { eventually, type StartedComponent } from '@tinkernetes/component-base/testing';
+import { eventually, freePort, type StartedComponent } from '@tinkernetes/component-base/testing';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
 import { asking, createPod, createReadyNode, getPod } from '../testing/api-objects';
 import { startScheduler } from '../testing/running-scheduler';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 describe('metrics', () => {
   let server: TestApiServer;

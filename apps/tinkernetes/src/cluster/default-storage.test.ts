@@ -46,4 +46,4 @@ it('gives a claim that names no class a volume once a Pod uses it', async () => 
     client.close();
     await cluster.stop();
   }
-}, 120_000);
+});

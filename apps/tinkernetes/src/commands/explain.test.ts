@@ -11,11 +11,11 @@ describe('explain', () => {
   beforeAll(async () => {
     cluster = await startCluster({ nodes: 2 });
     client = createClient(await loadKubeconfig(cluster.kubeconfigFile, { userAgent: 'test' }));
-  }, 60_000);
+  });
   afterAll(async () => {
     client.close();
     await cluster.stop();
-  }, 60_000);
+  });
 
   const createPod = (name: string, cpu: string) => {
     const containers = [{ name: 'main', image: 'nginx', resources: { requests: { cpu } } }];
@@ -40,7 +40,7 @@ describe('explain', () => {
     expect(text).toMatch(/^default\/placed: placed on node-[12] \(attempt 1 .*; 2 of 2 nodes/);
     for (const node of ['node-1', 'node-2'])
       expect(text).toMatch(new RegExp(`^${node}   NodeResourcesFit +\\d`, 'm'));
-  }, 30_000);
+  });
 
   it('prints who refused each node for a Pod that fits nowhere', async () => {
     await createPod('huge', '10000');
@@ -49,7 +49,7 @@ describe('explain', () => {
     expect(text).toContain('0/2 nodes are available: 2 Insufficient cpu.');
     for (const node of ['node-1', 'node-2'])
       expect(text).toMatch(new RegExp(`^${node}   NodeResourcesFit +Insufficient cpu$`, 'm'));
-  }, 30_000);
+  });
 
   it('says so when the scheduler knows no such Pod', async () => {
     await expect(printed('pod/unknown')).rejects.toThrow('no attempt for pod/unknown in namespace default');

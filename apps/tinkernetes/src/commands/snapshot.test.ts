@@ -65,7 +65,7 @@ describe('snapshot', () => {
     }
     await run('restore', file);
     expect(await keys()).toContainEqual(expect.stringMatching(/^\/registry\/namespaces\/kube-system \d+$/));
-  }, 30_000);
+  });
 
   it('saves and restores another store than the default one', async () => {
     const revision = await create('/a');

@@ -1,10 +1,10 @@
 /**
  * Waits until `check` stops throwing (and does not return false), for conditions that another process or task brings
- * about. Fails with the last error after `timeoutMs` of real time.
+ * about. Fails with the last error after `timeoutMs` of real time: a limit for what hangs, and no measure of speed.
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  { timeoutMs = 10_000, intervalMs = 10 }: { timeoutMs?: number; intervalMs?: number } = {},
+  { timeoutMs = 30_000, intervalMs = 10 }: { timeoutMs?: number; intervalMs?: number } = {},
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

@@ -1,8 +1,7 @@
 import { realClock } from '@tinkernetes/component-base';
-import { eventually, silentLogger } from '@tinkernetes/component-base/testing';
+import { eventually, findProgram, silentLogger } from '@tinkernetes/component-base/testing';
 import { bytes, text, WatchRecording } from '../testing';
 import { EtcdServer } from '../testing/etcd-server';
-import { findProgram } from '../testing/redis-server';
 import { StorageUnusableError, type Storage } from '../types';
 import { openEtcdStorage } from './open-etcd-storage';
 
@@ -51,7 +50,7 @@ describeWithEtcd('etcd storage and its server (needs etcd: apt-get install etcd-
       );
       for (let round = 0; round < rounds; round++) {
         const reached = acknowledged.size + 30;
-        await eventually(() => acknowledged.size > reached, { timeoutMs: 20_000 });
+        await eventually(() => acknowledged.size > reached);
         await server.kill();
         await server.start();
       }

@@ -1,10 +1,9 @@
 import { realClock } from '@tinkernetes/component-base';
-import { silentLogger } from '@tinkernetes/component-base/testing';
+import { findProgram, silentLogger } from '@tinkernetes/component-base/testing';
 import { createCertificateAuthority, issueCertificate } from '@tinkernetes/pki';
 import { openStorage } from '../open-storage';
 import { bytes, text, WatchRecording } from '../testing';
 import { EtcdServer, type EtcdServerTls } from '../testing/etcd-server';
-import { findProgram } from '../testing/redis-server';
 import { StorageUnusableError, type Storage } from '../types';
 
 const program = findProgram('etcd');
@@ -51,7 +50,7 @@ describeWithEtcd('etcd that is secured (needs etcd: apt-get install etcd-server)
     await watch.stop();
     const refused = openStorage(`etcd:${url}`, { ...deps, etcdTls: { ca } });
     await expect(refused).rejects.toThrow(StorageUnusableError);
-  }, 40_000);
+  });
 
   it('is reached by user and password, also after it has forgotten its tokens', async () => {
     const etcd = await start();
@@ -67,7 +66,7 @@ describeWithEtcd('etcd that is secured (needs etcd: apt-get install etcd-server)
     await watch.reached(second.modRevision);
     expect(watch.events.map(({ key }) => key)).toEqual(['/registry/a', '/registry/b']);
     await watch.stop();
-  }, 40_000);
+  });
 
   it('says what to check when the password is wrong, and does not repeat it', async () => {
     const etcd = await start();
@@ -78,7 +77,7 @@ describeWithEtcd('etcd that is secured (needs etcd: apt-get install etcd-server)
     expect(error).toBeInstanceOf(StorageUnusableError);
     expect((error as Error).message).toContain('check the user and the password');
     expect((error as Error).message).not.toContain('wrong');
-  }, 20_000);
+  });
 
   it('takes a snapshot of another store, with new revisions in the old order', async () => {
     const { url } = await start();
@@ -100,5 +99,5 @@ describeWithEtcd('etcd that is secured (needs etcd: apt-get install etcd-server)
     expect(watch.events.map(({ key }) => key)).toEqual(['/registry/c']);
     await watch.stop();
     await expect(target.restore(source.snapshot())).rejects.toThrow(StorageUnusableError);
-  }, 20_000);
+  });
 });

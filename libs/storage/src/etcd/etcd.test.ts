@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { realClock } from '@tinkernetes/component-base';
-import { silentLogger } from '@tinkernetes/component-base/testing';
+import { findProgram, silentLogger } from '@tinkernetes/component-base/testing';
 import { Root } from 'protobufjs';
 import { bytes, storageContract, text, WatchRecording } from '../testing';
 import { EtcdServer } from '../testing/etcd-server';
-import { findProgram } from '../testing/redis-server';
 import { descriptor } from './generated/descriptor';
 import { openEtcdStorage } from './open-etcd-storage';
 
@@ -25,7 +24,7 @@ if (program === undefined) {
     const open = () => openEtcdStorage(`${server.url}?prefix=/store-${stores++}`, options);
     beforeAll(async () => {
       server = await EtcdServer.start(program);
-    }, 20_000);
+    });
     afterAll(() => server.remove());
 
     storageContract({
@@ -56,7 +55,7 @@ if (program === undefined) {
       ]);
       await watch.stop();
       await storage.close();
-    }, 20_000);
+    });
 
     it('goes on with its watches when etcd is killed and started again', async () => {
       const storage = await open();
@@ -69,6 +68,6 @@ if (program === undefined) {
       expect(watch.events.map(({ key }) => key)).toEqual(['/a', '/b']);
       await watch.stop();
       await storage.close();
-    }, 30_000);
+    });
   });
 }

@@ -1,6 +1,5 @@
-import { silentLogger } from '@tinkernetes/component-base/testing';
+import { findProgram, RedisServer, silentLogger } from '@tinkernetes/component-base/testing';
 import { storageContract } from '../testing';
-import { findProgram, RedisServer } from '../testing/redis-server';
 import { openRedisStorage } from './open-redis-storage';
 
 const program = findProgram('redis-server');

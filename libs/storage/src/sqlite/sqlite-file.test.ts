@@ -110,7 +110,7 @@ describe('sqlite file', () => {
     expect(text((await storage.get('/a', { revision: modRevision })).item)).toBe('300');
     expect(text((await storage.get('/a', { revision: kept.modRevision })).item)).toBe('kept');
     await storage.close();
-  }, 30_000);
+  });
 
   it('can be read by its owner only', async () => {
     await filled(1);
@@ -184,5 +184,5 @@ describe('sqlite file', () => {
     expect((await again.range('/registry/pods/', { countOnly: true })).count).toBe(10_000);
     await again.close();
     expect((user + system) / 1000).toBeLessThan(1500);
-  }, 60_000);
+  });
 });

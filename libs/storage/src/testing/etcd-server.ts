@@ -5,8 +5,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '@tinkernetes/component-base/testing';
-import { freePort } from './redis-server';
+import { eventually, freePort } from '@tinkernetes/component-base/testing';
 
 /** PEM: of the server, and of the one client that it lets in. */
 export interface EtcdServerTls {

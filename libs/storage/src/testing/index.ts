@@ -1,4 +1,3 @@
 export { storageContract, type StorageContractOptions } from './contract';
 export { bytes, text, WatchRecording } from './collect';
 export { EtcdServer } from './etcd-server';
-export { findProgram, RedisServer } from './redis-server';

@@ -5,8 +5,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { realClock, realRandom, type Logger } from '@tinkernetes/component-base';
-import { eventually, silentLogger, VirtualClock } from '@tinkernetes/component-base/testing';
-import { redisMissing, startRedis, workQueueContract, type TestRedis } from '../testing';
+import {
+  eventually,
+  findProgram,
+  RedisServer,
+  silentLogger,
+  VirtualClock,
+} from '@tinkernetes/component-base/testing';
+import { workQueueContract } from '../testing';
 import type { Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { BullQueue } from './bull-queue';
@@ -16,16 +22,16 @@ import { HeldKey } from './held-key';
 /** What processes on a busy machine may wait for their turns. */
 const busyMs = 1000;
 
-const missing = redisMissing();
-const describeWithRedis = missing ? describe.skip : describe;
+const program = findProgram('redis-server');
+const describeWithRedis = program === undefined ? describe.skip : describe;
 
-describeWithRedis(`BullMQ work queue${missing ? ` (${missing})` : ''}`, () => {
-  let redis: TestRedis;
+describeWithRedis('BullMQ work queue (needs redis-server: apt-get install redis-server)', () => {
+  let redis: RedisServer;
   let tests = 0;
   beforeAll(async () => {
-    redis = await startRedis();
+    redis = await RedisServer.start(program ?? '', ['--appendonly', 'no']);
   });
-  afterAll(() => redis.stop());
+  afterAll(() => redis?.remove());
 
   const create = (prefix: string) =>
     createBullWorkQueues({ url: redis.url, logger: silentLogger, random: realRandom, prefix });
@@ -144,7 +150,7 @@ describeWithRedis(`BullMQ work queue${missing ? ` (${missing})` : ''}`, () => {
     taken?.done();
     await factory.close();
     await rm(dirname(script), { recursive: true });
-  }, 20_000);
+  });
 
   it('gives the key of a process that was killed to another within 3 s', async () => {
     const script = await bundledWorker();
@@ -182,7 +188,7 @@ describeWithRedis(`BullMQ work queue${missing ? ` (${missing})` : ''}`, () => {
       await factory.close();
       await rm(dirname(script), { recursive: true });
     }
-  }, 20_000);
+  });
 
   it('takes keys again after Redis could not say what is known of one', async () => {
     const client = new Redis(redis.url);
@@ -211,7 +217,7 @@ describeWithRedis(`BullMQ work queue${missing ? ` (${missing})` : ''}`, () => {
       await factory.close();
       await client.quit();
     }
-  }, 20_000);
+  });
 
   it('holds a key no longer than its lock lasts, whatever its timers have had time for', () => {
     let now = 0;

@@ -1,2 +1,1 @@
 export { workQueueContract, type WorkQueueContractOptions } from './contract';
-export { redisMissing, startRedis, type TestRedis } from './redis-server';

@@ -56,4 +56,4 @@ it('does not let a conversion webhook that never answers hold up the end of the 
     for (const socket of sockets) socket.destroy();
     silent.close();
   }
-}, 20_000);
+});

@@ -10,7 +10,6 @@ import { isNotFound } from '@tinkernetes/apimachinery';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { startTestManager, type TestManager } from '../../testing/test-manager';
 
-jest.setTimeout(20_000);
 const namespace = 'default';
 const finalizer = 'resource.kubernetes.io/delete-protection';
 
