@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './free-port';
@@ -52,8 +52,23 @@ export class RedisServer {
     await exited;
   }
 
+  /** Of the stopped server: takes the last bytes off its log, as if it had been killed amid the write of them. */
+  cutLog(bytes: number): void {
+    const folder = join(this.folder, 'appendonlydir');
+    const newest = readdirSync(folder)
+      .filter((file) => file.endsWith('.incr.aof'))
+      .sort((a, b) => sequenceOf(a) - sequenceOf(b))
+      .at(-1);
+    if (newest === undefined) throw new Error(`no log in ${folder}`);
+    const file = join(folder, newest);
+    truncateSync(file, statSync(file).size - bytes);
+  }
+
   async remove(): Promise<void> {
     await this.kill();
     rmSync(this.folder, { recursive: true });
   }
 }
+
+/** `appendonly.aof.3.incr.aof` */
+const sequenceOf = (file: string): number => Number(file.split('.')[2]);

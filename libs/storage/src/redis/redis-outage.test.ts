@@ -1,8 +1,13 @@
 import { createLogger, realClock, type Logger } from '@tinkernetes/component-base';
-import { eventually, silentLogger } from '@tinkernetes/component-base/testing';
+import {
+  eventually,
+  findProgram,
+  freePort,
+  RedisServer,
+  silentLogger,
+} from '@tinkernetes/component-base/testing';
 import { Writable } from 'node:stream';
 import { bytes, text, WatchRecording } from '../testing';
-import { findProgram, freePort, RedisServer } from '../testing/redis-server';
 import { GuardFailedError, type Storage } from '../types';
 import { openRedisStorage } from './open-redis-storage';
 
@@ -111,7 +116,7 @@ describeWithRedis('redis storage and its server (needs redis-server: apt-get ins
     const watch = await new WatchRecording(storage, '/', 1).reached(revision);
     await watch.stop();
     expect(watch.events.map((event) => event.revision)).toEqual([2, 3, 4]);
-  }, 30_000);
+  });
 
   it('refuses to go on with a server that has lost acknowledged writes', async () => {
     await startServer(['--appendonly', 'no']);
@@ -150,5 +155,5 @@ describeWithRedis('redis storage and its server (needs redis-server: apt-get ins
     );
     expect((error as Error).message).toMatch(/^redis:\/\/127\.0\.0\.1:\d+ can't be used/);
     expect((error as Error).message).not.toContain('secret');
-  }, 30_000);
+  });
 });
