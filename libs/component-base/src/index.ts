@@ -12,3 +12,4 @@ export * from './random';
 export * from './run-context';
 export * from './tracing';
 export * from './step-tracer';
+export * from './turns';

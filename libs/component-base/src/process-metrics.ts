@@ -32,8 +32,9 @@ export function registerProcessMetrics(metrics: Metrics): void {
       delay.enable();
       return 0;
     }
-    const seconds = delay.max / 1e9;
+    // The time between two looks, of which the resolution is no delay.
+    const ms = Math.max(0, delay.max / 1e6 - resolutionMs);
     delay.reset();
-    return seconds;
+    return ms / 1000;
   });
 }

@@ -1,5 +1,5 @@
 import { ConfigMaps, ReplicaSets, type ConfigMap, type ReplicaSet } from '@tinkernetes/api';
-import { VirtualClock } from '@tinkernetes/component-base/testing';
+import { eventually, VirtualClock } from '@tinkernetes/component-base/testing';
 import { claimChildren, controllerRefOf } from './controller-ref';
 import { ControllerExpectations } from './expectations';
 import { slowStartBatch } from './slow-start';
@@ -7,16 +7,13 @@ import { TestClient } from './test-client';
 
 describe('slowStartBatch', () => {
   it('doubles its batches', async () => {
-    let running = 0;
-    const sizes: number[] = [];
-    const result = await slowStartBatch(10, async () => {
-      running++;
-      await new Promise((resolve) => setImmediate(resolve));
-      if (running > 0) sizes.push(running);
-      running = 0;
-    });
-    expect(result).toEqual({ successes: 10 });
-    expect(sizes).toEqual([1, 2, 4, 3]);
+    const running: (() => void)[] = [];
+    const result = slowStartBatch(10, () => new Promise((resolve) => running.push(resolve)));
+    for (const size of [1, 2, 4, 3]) {
+      await eventually(() => expect(running.length).toBe(size));
+      for (const finish of running.splice(0)) finish();
+    }
+    expect(await result).toEqual({ successes: 10 });
   });
 
   it('stops after a batch with a failure', async () => {

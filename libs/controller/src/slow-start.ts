@@ -1,7 +1,7 @@
+import { isTurnLong, letOthersRun } from '@tinkernetes/component-base';
+
 /** client-go's SlowStartInitialBatchSize. */
 const initialBatchSize = 1;
-/** As many requests are begun in about 10 ms. */
-const portion = 25;
 
 export interface SlowStartResult {
   successes: number;
@@ -30,14 +30,14 @@ export async function slowStartBatch(
   return { successes };
 }
 
-/** `Promise.allSettled` of the work on all items, begun in portions, so that others have their turn in between. */
+/** `Promise.allSettled` of the work on all items, begun in as many turns as it takes, so that others have theirs in between. */
 export async function settleInTurns<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,
 ): Promise<PromiseSettledResult<R>[]> {
   const results: Promise<PromiseSettledResult<R>[]>[] = [];
-  for (const [i, item] of items.entries()) {
-    if (i > 0 && i % portion === 0) await new Promise((resolve) => setImmediate(resolve));
+  for (const item of items) {
+    if (isTurnLong()) await letOthersRun();
     results.push(Promise.allSettled([work(item)]));
   }
   return (await Promise.all(results)).flat();

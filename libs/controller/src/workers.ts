@@ -1,4 +1,4 @@
-import { withLinkedSignal, type Logger } from '@tinkernetes/component-base';
+import { isTurnLong, letOthersRun, withLinkedSignal, type Logger } from '@tinkernetes/component-base';
 import { isConflict } from '@tinkernetes/apimachinery';
 import type { RateLimitingQueue, WorkItem } from '@tinkernetes/workqueue';
 import { TerminalError, type ReconcileResult, type Reconciler } from './types';
@@ -42,6 +42,8 @@ export async function runWorkers(options: RunWorkersOptions): Promise<void> {
 async function work(options: RunWorkersOptions): Promise<void> {
   const { queue, signal } = options;
   for (let item = await queue.get(); item; item = await queue.get()) {
+    // Keys that have nothing to wait for would follow each other in one turn, hundreds after a node's event.
+    if (isTurnLong()) await letOthersRun();
     if (signal.aborted) {
       item.done();
       return;

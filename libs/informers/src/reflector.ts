@@ -1,7 +1,7 @@
 import type { KubeObject, Status } from '@tinkernetes/api';
 import { isExpired, isTooManyRequests, StatusError } from '@tinkernetes/apimachinery';
 import type { ResourceClient, WatchEvent } from '@tinkernetes/client';
-import type { Clock, Logger, Random } from '@tinkernetes/component-base';
+import { isTurnLong, letOthersRun, type Clock, type Logger, type Random } from '@tinkernetes/component-base';
 import { Backoff } from './backoff';
 import type { Gate } from './gate';
 import type { InformerOptions } from './types';
@@ -92,6 +92,7 @@ export class Reflector<T extends KubeObject> {
         for await (const event of this.openWatch()) {
           events++;
           this.handle(event);
+          if (isTurnLong()) await letOthersRun();
         }
       } catch (error) {
         if (signal.aborted) return;

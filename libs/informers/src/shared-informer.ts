@@ -1,7 +1,7 @@
 import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
 import { keyOf } from '@tinkernetes/apimachinery';
 import type { ResourceClient } from '@tinkernetes/client';
-import type { Clock, Logger, Random } from '@tinkernetes/component-base';
+import { isTurnLong, letOthersRun, type Clock, type Logger, type Random } from '@tinkernetes/component-base';
 import type { Gate } from './gate';
 import { deepFreeze } from './deep-freeze';
 import { Reflector, type ReflectorSink } from './reflector';
@@ -26,9 +26,6 @@ export interface InformerDeps {
   lists: Gate;
   around?: AroundNotification;
 }
-
-/** Handlers of a long initial list let other work in between so many objects. */
-const notifyBatch = 500;
 
 export class Informer<T extends KubeObject> implements SharedInformer<T>, ReflectorSink<T> {
   readonly descriptor: ResourceDescriptor<T>;
@@ -171,8 +168,8 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Reflec
 }
 
 async function inBatches(notifications: readonly (() => void)[]): Promise<void> {
-  for (const [i, notify] of notifications.entries()) {
-    if (i > 0 && i % notifyBatch === 0) await new Promise((resolve) => setImmediate(resolve));
+  for (const notify of notifications) {
+    if (isTurnLong()) await letOthersRun();
     notify();
   }
 }
