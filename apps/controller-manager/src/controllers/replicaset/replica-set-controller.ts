@@ -17,6 +17,7 @@ import {
   type ReconcileResult,
   type Reconciler,
 } from '@tinkernetes/controller';
+import type { RateLimitingQueue } from '@tinkernetes/workqueue';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
 import { childCandidates, controllerUidIndex, indexByControllerUid } from '../shared/owner-index';
@@ -29,6 +30,9 @@ import { calculateStatus, untilNextAvailable, type StatusInput } from './status'
 
 /** At most so many Pods are created or deleted in one go. */
 const burstReplicas = 500;
+
+/** A look at a set goes over all its Pods: in a large one changes are gathered for so long before the next look. */
+const gatheringMs = (replicas: number): number => (replicas < 100 ? 0 : Math.min(replicas / 10, 100));
 
 /** A kind that keeps a number of Pods: ReplicaSet or, with a selector of another form, ReplicationController. */
 export interface ReplicaKind {
@@ -55,7 +59,7 @@ export function startReplicaSetController(context: ControllerContext): RunnableC
 
 export function startReplicaController(context: ControllerContext, kind: ReplicaKind): RunnableController {
   const queue = context.queues.create(kind.queue);
-  const reconciler = new ReplicaSetController(context, (key) => queue.add(key), kind);
+  const reconciler = new ReplicaSetController(context, queue, kind);
   return queueController({ context, queue, reconciler, concurrency: kind.concurrency });
 }
 
@@ -67,7 +71,7 @@ class ReplicaSetController implements Reconciler {
 
   constructor(
     private readonly context: ControllerContext,
-    enqueue: (key: string) => void,
+    queue: RateLimitingQueue,
     private readonly kind: ReplicaKind,
   ) {
     this.name = kind.name;
@@ -76,11 +80,11 @@ class ReplicaSetController implements Reconciler {
     this.pods = context.informers.for(Pods);
     indexByControllerUid(this.sets);
     indexByControllerUid(this.pods);
-    watchObjects(this.sets, enqueue, { expectations: this.expectations });
+    watchObjects(this.sets, (key) => queue.add(key), { expectations: this.expectations });
     watchOwned({
       children: this.pods,
       owners: this.sets,
-      enqueue,
+      enqueue: (key) => queue.addAfter(key, gatheringMs(this.sets.lister.getByKey(key)?.spec.replicas ?? 1)),
       selectorOf: (set) => kind.selectorOf(set),
       expectations: this.expectations,
     });
