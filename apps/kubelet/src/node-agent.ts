@@ -14,6 +14,7 @@ import { createSharedInformerFactory } from '@tinkernetes/informers';
 import { join } from 'node:path';
 import { AllocationManager } from './allocation/allocation-manager';
 import { AllocationStore } from './allocation/allocation-store';
+import { DeviceManager } from './devices/device-manager';
 import { EvictionManager } from './eviction/eviction-manager';
 import { podConsumption } from './eviction/pod-consumption';
 import { ImageManager } from './images/image-manager';
@@ -82,6 +83,7 @@ export class NodeAgent {
   private readonly staticPods: StaticPodSource;
   private readonly csi: CsiVolumes;
   private readonly volumes: VolumeManager;
+  private readonly devices: DeviceManager;
 
   constructor(private readonly deps: NodeAgentDeps) {
     const { options, context, client, shared } = deps;
@@ -191,9 +193,19 @@ export class NodeAgent {
     const killer = new ContainerKiller({ ...hooks, cache, events, logger });
     const node = () => this.node;
     const services = () => this.services.informer.lister.list();
+    this.devices = new DeviceManager({
+      directory: join(options.rootDir, 'device-plugins'),
+      clock,
+      logger,
+      signal,
+      activePods: () => new Set(activePods().map(uidOf)),
+      onChange: () => this.reporter.report(),
+    });
+    const devices = this.devices;
     const inputs = createPodInputs({
       objects,
       volumes,
+      devices,
       directories,
       random,
       dns,
@@ -278,6 +290,7 @@ export class NodeAgent {
         probes,
         volumes,
         tokens: new TokenManager(client, clock, random),
+        devices,
         objects,
         health: this.health,
         directories,
@@ -380,6 +393,7 @@ export class NodeAgent {
         pidPressure: this.eviction.conditions.has('PIDPressure'),
       }),
       images: () => shared.nodeImages(),
+      devices: () => devices.offered(),
       registerNode: options.registerNode,
       onHeartbeat: () => {
         shared.heartbeat();
@@ -441,6 +455,8 @@ export class NodeAgent {
       await this.podInformer.waitForSync(signal);
       await this.pods.endOrphans();
       this.inBackground('CSI volumes', this.startCsi());
+      // Light nodes have no hardware of their own.
+      if (!this.deps.options.ownerLabel) this.inBackground('device plugins', this.devices.start());
       logger.info({ node: this.deps.options.nodeName, pods: this.pods.list().length }, 'kubelet is running');
       await new Promise<void>((resolve) => {
         if (signal.aborted) resolve();

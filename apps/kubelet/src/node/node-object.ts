@@ -60,22 +60,34 @@ export interface NodeHealth {
   pidPressure: boolean;
 }
 
+/** What device plugins offer, by resource. */
+export interface NodeDevices {
+  capacity: Readonly<Record<string, string>>;
+  allocatable: Readonly<Record<string, string>>;
+}
+
 export function nodeStatus(
   facts: NodeFacts,
   health: NodeHealth,
   {
     previous,
     images,
+    devices,
     now,
-  }: { previous: readonly NodeCondition[]; images: readonly ContainerImage[]; now: number },
+  }: {
+    previous: readonly NodeCondition[];
+    images: readonly ContainerImage[];
+    devices: NodeDevices;
+    now: number;
+  },
 ): NodeStatus {
   return {
     addresses: [
       ...facts.addresses.map((address) => ({ type: 'InternalIP' as const, address })),
       { type: 'Hostname' as const, address: facts.name },
     ],
-    allocatable: facts.machine.allocatable,
-    capacity: facts.machine.capacity,
+    allocatable: { ...facts.machine.allocatable, ...devices.allocatable },
+    capacity: { ...facts.machine.capacity, ...devices.capacity },
     conditions: nodeConditions(health, previous, now),
     daemonEndpoints: { kubeletEndpoint: { Port: facts.port } },
     images: [...images],

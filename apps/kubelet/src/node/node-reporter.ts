@@ -9,6 +9,7 @@ import {
   nodeLabels,
   nodeObject,
   nodeStatus,
+  type NodeDevices,
   type NodeFacts,
   type NodeHealth,
 } from './node-object';
@@ -29,6 +30,7 @@ export interface NodeReporterDeps {
   statusReportMs: number;
   health(): NodeHealth;
   images(): Promise<ContainerImage[]>;
+  devices(): NodeDevices;
   registerNode: boolean;
   /** What else is done as often as the Lease is renewed. */
   onHeartbeat(): void;
@@ -173,10 +175,11 @@ export class NodeReporter {
   }
 
   private async currentStatus(): Promise<NodeStatus> {
-    const { facts, health, images, clock } = this.deps;
+    const { facts, health, images, devices, clock } = this.deps;
     return nodeStatus(facts, health(), {
       previous: this.conditions,
       images: await images(),
+      devices: devices(),
       now: clock.now(),
     });
   }

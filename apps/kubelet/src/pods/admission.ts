@@ -73,7 +73,8 @@ export function resourceRefusal(pod: Pod, node: Node, others: readonly Pod[]): P
     return outOf('pods', { requested: 1, used: others.length, capacity: podLimit.value() });
   }
   for (const [name, requested] of podRequests(pod)) {
-    if (requested.isZero) continue;
+    // Of the cluster, not of a node: a scheduler extender has taken care of it.
+    if (requested.isZero || (name.includes('/') && !allocatable.has(name))) continue;
     const capacity = allocatable.get(name) ?? Quantity.zero;
     const used = others.reduce(
       (sum, other) => sum.add(podRequests(other).get(name) ?? Quantity.zero),

@@ -5,6 +5,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Random } from '@tinkernetes/component-base';
 import { makeEnvironment, type Environment, type ObjectSource } from '../environment/environment';
+import { mergedDevices } from '../devices/container-devices';
+import type { DeviceManager } from '../devices/device-manager';
 import { podDNS, type DNSSettings } from '../network/dns';
 import { hostNetworkHostsFile, hostsFile } from '../network/hosts-file';
 import { podHostname } from '../network/pod-hostname';
@@ -18,6 +20,7 @@ import { isHostNetwork, uidOf } from './pod-facts';
 export interface PodInputsDeps {
   objects: ObjectSource;
   volumes: VolumeManager;
+  devices: Pick<DeviceManager, 'options'>;
   directories: PodDirectories;
   random: Random;
   dns: DNSSettings;
@@ -43,6 +46,7 @@ export function createPodInputs(deps: PodInputsDeps): PodInputs {
     });
   return {
     environment,
+    devices: async (pod, container) => mergedDevices(await deps.devices.options(pod, container)),
     async sandbox(pod, attempt): Promise<DeepPartial<PodSandboxConfig>> {
       const settings = { attempt, hostname: hostname(pod).hostname, dns: await podDNS(pod, dns) };
       const { podLogsDir, ownerLabel } = deps;

@@ -3,6 +3,7 @@ import type { Clock, Logger, StepTracer, TraceParent } from '@tinkernetes/compon
 import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { AllocationManager } from '../allocation/allocation-manager';
+import { DeviceError, type DeviceManager } from '../devices/device-manager';
 import type { RuntimeHealth } from '../node/runtime-health';
 import type { ProbeManager } from '../prober/probe-manager';
 import type { PodCache } from '../runtime/pod-cache';
@@ -28,6 +29,7 @@ export interface PodSyncerDeps {
   probes: ProbeManager;
   volumes: VolumeManager;
   tokens: TokenManager;
+  devices: Pick<DeviceManager, 'allocate'>;
   objects: ObjectWatcher;
   health: RuntimeHealth;
   directories: PodDirectories;
@@ -97,6 +99,7 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
       events.pod(pod, 'Warning', 'NetworkNotReady', `network is not ready: ${blocked}`);
       return { retryAfterMs: networkRetryMs };
     }
+    if (before.containers.length === 0 && !(await haveDevices(pod))) return {};
     if (isStaticPod(pod)) await deps.ensureMirror(pod);
     let pullSecrets: Secret[];
     try {
@@ -130,6 +133,21 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
       terminal: isPhaseTerminal(final.phase),
       retryAfterMs: waits.length > 0 ? Math.min(...waits) : undefined,
     };
+  }
+
+  /** Upstream does it on admission; here it is the first thing that a Pod waits for. */
+  async function haveDevices(pod: Pod): Promise<boolean> {
+    try {
+      await deps.devices.allocate(pod);
+      return true;
+    } catch (error) {
+      if (!(error instanceof DeviceError)) throw error;
+      const reason = 'UnexpectedAdmissionError';
+      const message = `Pod was rejected: Allocate failed due to ${error.message}, which is unexpected`;
+      deps.events.pod(pod, 'Warning', reason, message);
+      deps.requestKill(pod, { verdict: { reason, message } });
+      return false;
+    }
   }
 
   function report(pod: Pod, status: PodStatus): void {

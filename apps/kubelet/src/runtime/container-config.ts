@@ -1,6 +1,7 @@
 import type { Container, Pod } from '@tinkernetes/api';
 import type { ContainerConfig, DeepPartial, Mount, Signal } from '@tinkernetes/cri';
 import { join } from 'node:path';
+import type { ContainerDevices } from '../devices/container-devices';
 import type { Environment } from '../environment/environment';
 import { expand } from '../environment/expansion';
 import type { ImageUser } from '../images/image-manager';
@@ -16,6 +17,7 @@ export interface ContainerSettings {
   imageUser: ImageUser;
   env: Environment;
   mounts: ReadonlyArray<DeepPartial<Mount>>;
+  devices: ContainerDevices;
   memoryCapacity: number;
   /** The container whose processes an ephemeral container sees. */
   targetId?: string;
@@ -28,7 +30,7 @@ const containerLogPath = (name: string, attempt: number): string => join(name, `
 export function containerConfig(
   pod: Pod,
   container: Container,
-  { attempt, image, imageUser, env, mounts, memoryCapacity, targetId }: ContainerSettings,
+  { attempt, image, imageUser, env, mounts, devices, memoryCapacity, targetId }: ContainerSettings,
 ): DeepPartial<ContainerConfig> {
   const lookup = (name: string) => env.get(name);
   return {
@@ -37,15 +39,20 @@ export function containerConfig(
     command: (container.command ?? []).map((text) => expand(text, lookup)),
     args: (container.args ?? []).map((text) => expand(text, lookup)),
     workingDir: container.workingDir,
-    envs: [...env].map(([key, value]) => ({ key, value: Buffer.from(value) })),
-    mounts,
+    envs: [...new Map([...Object.entries(devices.envs), ...env])].map(([key, value]) => ({
+      key,
+      value: Buffer.from(value),
+    })),
+    mounts: [...mounts, ...devices.mounts],
+    devices: [...devices.devices],
+    CDIDevices: devices.cdiDevices,
     labels: {
       [labels.podName]: pod.metadata.name,
       [labels.podNamespace]: pod.metadata.namespace ?? '',
       [labels.podUID]: uidOf(pod),
       [labels.containerName]: container.name,
     },
-    annotations: containerAnnotations(pod, container, attempt),
+    annotations: { ...devices.annotations, ...containerAnnotations(pod, container, attempt) },
     logPath: containerLogPath(container.name, attempt),
     stdin: container.stdin,
     stdinOnce: container.stdinOnce,

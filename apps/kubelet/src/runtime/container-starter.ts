@@ -1,6 +1,7 @@
 import type { Container, Pod, Secret } from '@tinkernetes/api';
 import type { Clock, Logger, StepTracer, TraceParent } from '@tinkernetes/component-base';
 import type { DeepPartial, Mount, PodSandboxConfig, RuntimeClient } from '@tinkernetes/cri';
+import type { ContainerDevices } from '../devices/container-devices';
 import { ContainerConfigError, type Environment } from '../environment/environment';
 import type { ImageManager, ReadyImage } from '../images/image-manager';
 import { podText, uidOf } from '../pods/pod-facts';
@@ -26,6 +27,7 @@ export interface PodInputs {
     container: Container,
     podIPs: readonly string[],
   ): Promise<ReadonlyArray<DeepPartial<Mount>>>;
+  devices(pod: Pod, container: Container): Promise<ContainerDevices>;
 }
 
 export interface ContainerStarterDeps extends HookDeps {
@@ -135,6 +137,7 @@ export class ContainerStarter {
           imageUser: ready.user,
           env: await inputs.environment(pod, container, at.podIPs),
           mounts: await inputs.mounts(pod, container, at.podIPs),
+          devices: await inputs.devices(pod, container),
           memoryCapacity: this.deps.memoryCapacity,
           targetId: target.targetContainerName
             ? findContainer(at.status, target.targetContainerName)?.id

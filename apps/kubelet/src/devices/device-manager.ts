@@ -1,0 +1,301 @@
+import type { Container, Pod } from '@tinkernetes/api';
+import { Quantity } from '@tinkernetes/apimachinery';
+import type { Clock, Logger, Timer } from '@tinkernetes/component-base';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isSidecar, podText, uidOf } from '../pods/pod-facts';
+import { DeviceCheckpoint, type DeviceAllocation } from './device-checkpoint';
+import {
+  devicePluginVersion,
+  type ContainerAllocateResponse,
+  type Device,
+  type RegisterRequest,
+} from './device-plugin-api';
+import { PluginEndpoint } from './plugin-endpoint';
+import { serveRegistration } from './registration-server';
+
+export interface DeviceManagerDeps {
+  /** `<root>/device-plugins` */
+  directory: string;
+  clock: Clock;
+  logger: Logger;
+  signal: AbortSignal;
+  /** UIDs of Pods that have not ended. */
+  activePods(): ReadonlySet<string>;
+  /** What the node offers has changed. */
+  onChange(): void;
+}
+
+/** The Pod can't have the devices that it was bound to this node for. */
+export class DeviceError extends Error {
+  override readonly name = 'DeviceError';
+}
+
+interface Resource {
+  /** undefined: its plugin is gone, or has not come back yet. */
+  endpoint: PluginEndpoint | undefined;
+  healthy: ReadonlySet<string>;
+  unhealthy: ReadonlySet<string>;
+  /** Until a plugin that is gone is given up. */
+  grace?: Timer;
+}
+
+const checkpointName = 'kubelet_internal_checkpoint';
+const socketName = 'kubelet.sock';
+/** What `sun_path` holds. */
+const longestSocketPath = 107;
+/** How long a plugin that is gone may take to come back until its devices are. Source: endpointStopGracePeriod. */
+const stopGraceMs = 5 * 60_000;
+
+/**
+ * Devices that plugins offer: what of them is on the node, and which container has which.
+ * Source: pkg/kubelet/cm/devicemanager/manager.go;
+ * https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/
+ */
+export class DeviceManager {
+  private readonly resources = new Map<string, Resource>();
+  private readonly checkpoint: DeviceCheckpoint;
+  private allocations: readonly DeviceAllocation[];
+  /** Given, but the plugin has not answered yet. */
+  private readonly pending = new Set<string>();
+
+  constructor(private readonly deps: DeviceManagerDeps) {
+    this.checkpoint = new DeviceCheckpoint(join(deps.directory, checkpointName), deps.logger);
+    const { allocations, resources } = this.checkpoint.read();
+    this.allocations = allocations;
+    for (const name of resources) this.resources.set(name, gone(new Set()));
+  }
+
+  /** Plugins see that the socket is a new one, and register again. */
+  async start(): Promise<void> {
+    const { directory, logger, signal } = this.deps;
+    const socket = join(directory, socketName);
+    if (Buffer.byteLength(socket) > longestSocketPath) {
+      logger.warn({ socket }, 'device plugins cannot register: the path of the socket is too long');
+      return;
+    }
+    await mkdir(directory, { recursive: true, mode: 0o750 });
+    for (const name of await readdir(directory))
+      if (name !== checkpointName) await rm(join(directory, name), { recursive: true, force: true });
+    if (signal.aborted) return;
+    const server = await serveRegistration(socket, (request) => this.register(request));
+    const stop = () => {
+      server.close();
+      for (const { endpoint, grace } of this.resources.values()) {
+        endpoint?.close();
+        grace?.cancel();
+      }
+    };
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  }
+
+  /** What the Node's status says of them. */
+  offered(): { capacity: Record<string, string>; allocatable: Record<string, string> } {
+    const entries = [...this.resources];
+    return {
+      capacity: Object.fromEntries(
+        entries.map(([name, { healthy, unhealthy }]) => [name, String(healthy.size + unhealthy.size)]),
+      ),
+      allocatable: Object.fromEntries(entries.map(([name, { healthy }]) => [name, String(healthy.size)])),
+    };
+  }
+
+  /**
+   * Gives the Pod's containers the devices that they ask for, once. What an init container had, those after it may have.
+   * Throws DeviceError.
+   */
+  async allocate(pod: Pod): Promise<void> {
+    if (this.resources.size === 0) return;
+    const reusable = new Map<string, Set<string>>();
+    for (const container of pod.spec.initContainers ?? []) {
+      const given = await this.allocateFor(pod, container, reusable);
+      for (const [resource, ids] of given) {
+        const free = reusable.get(resource) ?? new Set<string>();
+        for (const id of ids)
+          if (isSidecar(container)) free.delete(id);
+          else free.add(id);
+        reusable.set(resource, free);
+      }
+    }
+    for (const container of pod.spec.containers) {
+      const given = await this.allocateFor(pod, container, reusable);
+      for (const [resource, ids] of given) for (const id of ids) reusable.get(resource)?.delete(id);
+    }
+  }
+
+  /** What the container needs for its devices; plugins that want to are told that it starts. */
+  async options(pod: Pod, container: Container): Promise<ContainerAllocateResponse[]> {
+    const own = this.allocationsOf(pod, container);
+    for (const { resource, ids } of own) {
+      const endpoint = this.resources.get(resource)?.endpoint;
+      if (endpoint?.options.preStartRequired) await endpoint.preStart(ids);
+    }
+    return own.map(({ response }) => response);
+  }
+
+  private register({ version, endpoint: socket, resourceName, options }: RegisterRequest): void {
+    const { directory, logger } = this.deps;
+    if (version !== devicePluginVersion)
+      throw new Error(
+        `requested API version "${version}" is not supported by kubelet. Supported version is ["v1beta1"]`,
+      );
+    if (!isExtendedResource(resourceName)) throw new Error(`the ResourceName "${resourceName}" is invalid`);
+    if (!socket || socket.includes('/')) throw new Error(`the endpoint "${socket}" is no name of a socket`);
+    const before = this.resources.get(resourceName);
+    before?.grace?.cancel();
+    before?.endpoint?.close();
+    const endpoint = new PluginEndpoint({
+      path: join(directory, socket),
+      options: options ?? { preStartRequired: false, getPreferredAllocationAvailable: false },
+      onDevices: (devices) => this.listed(resourceName, endpoint, devices),
+      onEnd: () => this.ended(resourceName, endpoint),
+    });
+    const known = before ?? gone(new Set());
+    this.resources.set(resourceName, { healthy: known.healthy, unhealthy: known.unhealthy, endpoint });
+    logger.info({ resource: resourceName, socket }, 'device plugin registered');
+  }
+
+  private listed(name: string, endpoint: PluginEndpoint, devices: readonly Device[]): void {
+    if (this.resources.get(name)?.endpoint !== endpoint) return;
+    const ids = (isHealthy: boolean) =>
+      new Set(devices.filter(({ health }) => (health === 'Healthy') === isHealthy).map(({ ID }) => ID));
+    this.resources.set(name, { endpoint, healthy: ids(true), unhealthy: ids(false) });
+    this.save();
+    this.deps.onChange();
+  }
+
+  /** Its devices can't be given out any more; when it stays away, they are no more. */
+  private ended(name: string, endpoint: PluginEndpoint): void {
+    const { clock, logger, signal } = this.deps;
+    const resource = this.resources.get(name);
+    if (resource?.endpoint !== endpoint || signal.aborted) return;
+    logger.info({ resource: name }, 'device plugin is gone');
+    const lost = gone(new Set([...resource.healthy, ...resource.unhealthy]));
+    lost.grace = clock.setTimeout(
+      () => {
+        if (this.resources.get(name) !== lost) return;
+        this.resources.set(name, gone(new Set()));
+        this.deps.onChange();
+      },
+      stopGraceMs,
+      { unref: true },
+    );
+    this.resources.set(name, lost);
+    this.deps.onChange();
+  }
+
+  /** Which devices the container has now, by resource. */
+  private async allocateFor(
+    pod: Pod,
+    container: Container,
+    reusable: ReadonlyMap<string, ReadonlySet<string>>,
+  ): Promise<Map<string, readonly string[]>> {
+    const given = new Map<string, readonly string[]>();
+    const known = this.allocationsOf(pod, container);
+    for (const [resource, quantity] of Object.entries(container.resources?.limits ?? {})) {
+      if (!this.resources.has(resource)) continue;
+      const count = Quantity.parse(quantity).value();
+      const before = known.find((allocation) => allocation.resource === resource);
+      if (before) given.set(resource, before.ids);
+      else if (count > 0)
+        given.set(
+          resource,
+          await this.give(pod, container, { resource, count, reusable: reusable.get(resource) }),
+        );
+    }
+    return given;
+  }
+
+  private async give(
+    pod: Pod,
+    container: Container,
+    {
+      resource,
+      count,
+      reusable,
+    }: { resource: string; count: number; reusable: ReadonlySet<string> | undefined },
+  ): Promise<readonly string[]> {
+    const { logger } = this.deps;
+    const endpoint = this.resources.get(resource)?.endpoint;
+    if (!endpoint) throw new DeviceError(`can't allocate unregistered device ${resource}`);
+    const reused = [...(reusable ?? [])].slice(0, count);
+    const ids = [...reused, ...(await this.reserve(endpoint, resource, count - reused.length))];
+    try {
+      const response = await endpoint.allocate(ids).catch(failedCall);
+      const own = { podUID: uidOf(pod), container: container.name, resource, ids, response };
+      this.allocations = [...this.allocations, own];
+      this.save();
+      logger.info({ pod: podText(pod), container: container.name, resource, ids }, 'devices given');
+      return ids;
+    } finally {
+      for (const id of ids) this.pending.delete(`${resource}/${id}`);
+    }
+  }
+
+  /** Chooses devices, which are nobody else's from now on. */
+  private async reserve(
+    endpoint: PluginEndpoint,
+    resource: string,
+    count: number,
+  ): Promise<readonly string[]> {
+    if (count <= 0) return [];
+    const available = this.available(resource, count);
+    const wanted = endpoint.options.getPreferredAllocationAvailable
+      ? await endpoint.preferred(available, count).catch(failedCall)
+      : [];
+    // Others may have been given some meanwhile.
+    const left = new Set(this.available(resource, count));
+    const ids = [...new Set([...wanted.filter((id) => left.has(id)), ...left])].slice(0, count);
+    for (const id of ids) this.pending.add(`${resource}/${id}`);
+    return ids;
+  }
+
+  /** Devices that nobody has; throws DeviceError where they are too few. */
+  private available(resource: string, count: number): string[] {
+    this.forgetEnded();
+    const used = new Set(this.allocations.filter((a) => a.resource === resource).flatMap(({ ids }) => ids));
+    const free = [...(this.resources.get(resource)?.healthy ?? [])].filter(
+      (id) => !used.has(id) && !this.pending.has(`${resource}/${id}`),
+    );
+    if (free.length < count)
+      throw new DeviceError(
+        `requested number of devices unavailable for ${resource}. Requested: ${count}, Available: ${free.length}`,
+      );
+    return free;
+  }
+
+  private forgetEnded(): void {
+    const active = this.deps.activePods();
+    const left = this.allocations.filter(({ podUID }) => active.has(podUID));
+    if (left.length === this.allocations.length) return;
+    this.allocations = left;
+    this.save();
+  }
+
+  private allocationsOf(pod: Pod, { name }: Container): readonly DeviceAllocation[] {
+    const uid = uidOf(pod);
+    return this.allocations.filter(({ podUID, container }) => podUID === uid && container === name);
+  }
+
+  private save(): void {
+    this.checkpoint.write({ allocations: [...this.allocations], resources: [...this.resources.keys()] });
+  }
+}
+
+function failedCall(error: unknown): never {
+  const reason = error instanceof Error ? error.message : String(error);
+  throw new DeviceError(`rpc error: ${reason}`, { cause: error });
+}
+
+const gone = (unhealthy: ReadonlySet<string>): Resource => ({
+  endpoint: undefined,
+  healthy: new Set(),
+  unhealthy,
+});
+
+/** Has a domain, which is not Kubernetes' own. Source: v1helper.IsExtendedResourceName. */
+const isExtendedResource = (name: string): boolean =>
+  /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?\/[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(name) &&
+  !name.includes('kubernetes.io/') &&
+  !name.startsWith('requests.');
