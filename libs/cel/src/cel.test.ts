@@ -145,6 +145,15 @@ describe('CelEnvironment', () => {
     ).toBe(true);
   });
 
+  it.each([
+    ['', "ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting"],
+    ['Not_Valid!', "ERROR: <input>:1:10: Syntax error: extraneous input '!' expecting <EOF>"],
+    ['a b', "ERROR: <input>:1:3: Syntax error: extraneous input 'b' expecting <EOF>"],
+    ['a b c', "ERROR: <input>:1:3: Syntax error: mismatched input 'b' expecting <EOF>"],
+  ])('says in the words of its parser what is wrong with %j', (expression, message) => {
+    expect(() => evaluate(expression)).toThrow(message);
+  });
+
   it('does not let an expression reach what JavaScript puts on objects', () => {
     expect(() => evaluate('object.constructor == 1')).toThrow('no such key');
     expect(() => evaluate('object.__proto__ == 1')).toThrow('no such key');

@@ -50,10 +50,23 @@ function located(error: Error, expression: string): string {
   const before = expression.slice(0, position).split('\n');
   const column = (before.at(-1) ?? '').length;
   const line = expression.split('\n')[before.length - 1] ?? '';
-  const text = /^Unexpected token: /.test(summaryOf(error))
-    ? `Syntax error: mismatched input '${position >= expression.trimEnd().length ? '<EOF>' : expression.charAt(position)}' expecting ${operands}`
-    : summaryOf(error);
+  const text = problemAt(position, error, expression);
+  // There is no first column in nothing, and no excerpt.
+  if (expression === '') return `ERROR: <input>:1:0: ${text}`;
   return `ERROR: <input>:${before.length}:${column + 1}: ${text}\n | ${line}\n | ${'.'.repeat(column)}^`;
+}
+
+function problemAt(position: number, error: Error, expression: string): string {
+  const summary = summaryOf(error);
+  const rest = expression.slice(position).trim();
+  if (/^Unexpected token: /.test(summary)) {
+    return `Syntax error: mismatched input '${rest === '' ? '<EOF>' : rest.charAt(0)}' expecting ${operands}`;
+  }
+  if (!/^Unexpected character: '/.test(summary)) return summary;
+  // More follows than an expression: the parser would go on without one token.
+  const [token = ''] = /^(\w+|[=!<>]=|&&|\|\||.)/.exec(rest) ?? [];
+  const problem = rest === token ? 'extraneous' : 'mismatched';
+  return `Syntax error: ${problem} input '${token}' expecting <EOF>`;
 }
 
 class Program implements CelProgram {

@@ -172,10 +172,14 @@ export class Aggregator {
     this.metrics.set(name, service, verdict);
     if (withVerdict(service, verdict, now) === service) return;
     try {
-      await this.services.modify(name, undefined, (current) => {
-        // The spec has changed meanwhile: what was found is of another server.
-        return deepEqual(current.spec, service.spec) ? withVerdict(current, verdict, now) : undefined;
-      });
+      await this.services.modify(
+        name,
+        undefined,
+        (current) =>
+          // The spec has changed meanwhile: what was found is of another server.
+          deepEqual(current.spec, service.spec) ? withVerdict(current, verdict, now) : undefined,
+        { fieldManager: 'kube-apiserver', subresource: 'status' },
+      );
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }

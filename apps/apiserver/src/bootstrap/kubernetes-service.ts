@@ -52,7 +52,7 @@ async function createServiceCidr(stores: StoreRegistry, { serviceCidr, now }: Ow
     {
       apiVersion: 'networking.k8s.io/v1',
       kind: 'ServiceCIDR',
-      metadata: { name, finalizers: ['networking.k8s.io/service-cidr-finalizer'] },
+      metadata: { name },
       spec: { cidrs: [serviceCidr] },
     } as KubeObject,
     ownership,

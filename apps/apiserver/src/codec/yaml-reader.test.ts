@@ -20,4 +20,15 @@ describe('parseYaml', () => {
     const page = `page: "${'[x] '.repeat(2000)}"\n`;
     expect(parseYaml(page).value).toEqual({ page: '[x] '.repeat(2000) });
   });
+
+  it.each([
+    [': not [yaml', 'yaml: did not find expected key'],
+    ['a:\n  : b', 'yaml: line 1: did not find expected key'],
+  ])('refuses a value without a key: %j', (text, message) => {
+    expect(() => parseYaml(text)).toThrow(message);
+  });
+
+  it('reads a key that is an empty text', () => {
+    expect(parseYaml('"": b').value).toEqual({ '': 'b' });
+  });
 });

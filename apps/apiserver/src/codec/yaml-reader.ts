@@ -1,4 +1,12 @@
-import { parseAllDocuments, isMap, isScalar, isSeq, type Document, type YAMLParseError } from 'yaml';
+import {
+  parseAllDocuments,
+  isMap,
+  isScalar,
+  isSeq,
+  type Document,
+  type Scalar,
+  type YAMLParseError,
+} from 'yaml';
 import { JsonSyntaxError, maxDepth, type ParsedJson } from './json-reader';
 
 /**
@@ -19,7 +27,7 @@ export function parseYaml(text: string): ParsedJson {
   const error = document.errors[0];
   if (error) throw new JsonSyntaxError(goYamlError(error, text));
   const duplicates: string[] = [];
-  findDuplicates(document.contents, '', duplicates);
+  checkKeys(document.contents, '', { text, duplicates });
   return { value: toJson(document, text.includes('*')), duplicates };
 }
 
@@ -69,17 +77,33 @@ function refuseCircles(value: unknown, holders: Set<unknown>): void {
   holders.delete(value);
 }
 
-function findDuplicates(node: unknown, path: string, out: string[]): void {
-  if (isSeq(node)) node.items.forEach((item, i) => findDuplicates(item, `${path}[${i}]`, out));
+/** Gathers the keys that are there twice, and throws where one is missing. */
+function checkKeys(
+  node: unknown,
+  path: string,
+  { text, duplicates }: { text: string; duplicates: string[] },
+): void {
+  if (isSeq(node)) node.items.forEach((item, i) => checkKeys(item, `${path}[${i}]`, { text, duplicates }));
   if (!isMap(node)) return;
   const seen = new Set<string>();
   for (const { key, value } of node.items) {
+    if (!node.flow && isMissing(key)) throw new JsonSyntaxError(missingKeyError(key, text));
     const name = String(isScalar(key) ? key.value : key);
     const place = path ? `${path}.${name}` : name;
-    if (seen.has(name)) out.push(place);
+    if (seen.has(name)) duplicates.push(place);
     seen.add(name);
-    findDuplicates(value, place, out);
+    checkKeys(value, place, { text, duplicates });
   }
+}
+
+/** A value whose key is left out: libyaml knows none, where YAML does. */
+const isMissing = (key: unknown): key is Scalar =>
+  isScalar(key) && key.value === null && key.source === '' && key.tag === undefined;
+
+/** Lines are counted from 0, and the first is not named. */
+function missingKeyError({ range }: Scalar, text: string): string {
+  const line = text.slice(0, range?.[0] ?? 0).split('\n').length - 1;
+  return `yaml: ${line === 0 ? '' : `line ${line}: `}did not find expected key`;
 }
 
 /** go-yaml's words for the commonest faults. */

@@ -27,10 +27,7 @@ export async function currentEntry(context: EndpointContext, request: ResourceRe
 }
 
 /** Throws for anything but a whole number; lists answer it with 400, gets with 500. */
-export function parseResourceVersion(
-  text: string,
-  refuse: (message: string) => StatusError = badRequest,
-): number {
+export function parseResourceVersion(text: string, refuse: (message: string) => StatusError): number {
   if (!/^\d{1,16}$/.test(text)) {
     throw refuse(
       `Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,

@@ -31,7 +31,9 @@ export async function readPage(
   if (query.resourceVersion === '') {
     await context.feed.waitUntilFresh();
   } else {
-    const revision = parseResourceVersion(query.resourceVersion);
+    const revision = parseResourceVersion(query.resourceVersion, (message) =>
+      badRequest(`invalid resource version: resourceVersion: ${message}`),
+    );
     const exact =
       query.resourceVersionMatch === 'Exact' ||
       (query.resourceVersionMatch === '' && query.limit > 0 && revision !== 0);

@@ -1,16 +1,12 @@
 import { loadSchemas } from '@tinkernetes/api';
 import {
-  StatusError,
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
   badRequest,
   goFormat,
-  invalid,
-  invalidError,
   isObject,
 } from '@tinkernetes/apimachinery';
-import type { DecodedObject, ObjectCodec } from '../codec/object-codec';
 import { JsonSyntaxError, parseJson } from '../codec/json-reader';
 import { readBody } from '../server/body';
 import { unsupportedMediaType } from '../server/decode-body';
@@ -21,7 +17,7 @@ import { storeOf } from './context';
 import { checkNamespace } from './create';
 import { checkName } from './update';
 import { objectInVersion, toStorage } from './presenter';
-import { checkPatched, checkPatchedType, showPatched } from './patch-strictness';
+import { checkPatched, checkPatchedType, decodePatched, showPatched } from './patch-strictness';
 import { updateKindOf } from './update-kind';
 import { writeContext } from './write-context';
 import { patchQuery } from './write-options';
@@ -68,17 +64,6 @@ export const patch: Endpoint = async (context, request) => {
   request.steps?.mark('apiserver.respond', answering);
   request.steps?.finish(entry.object);
 };
-
-/** What no longer fits its kind is the patch's fault. */
-function decodePatched(codec: ObjectCodec, patched: unknown, shown: () => string): DecodedObject {
-  try {
-    return codec.decode(patched);
-  } catch (error) {
-    const cause = error instanceof StatusError ? error.cause : undefined;
-    if (!(cause instanceof Error)) throw error;
-    throw invalidError({ group: '', kind: '' }, '', [invalid('patch', shown(), cause.message)]);
-  }
-}
 
 /** A patch: what it makes of an object, and how messages show the result. */
 export interface PatchFunction {

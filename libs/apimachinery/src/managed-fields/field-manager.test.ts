@@ -222,3 +222,32 @@ describe('tracking of creates', () => {
     );
   });
 });
+
+describe('trackUpdate', () => {
+  const account = (name: string, secrets: object[]) =>
+    ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name }, secrets }) as unknown as KubeObject;
+  const create = (next: KubeObject) =>
+    trackUpdate(account('', []), next, { ...options('core.v1.ServiceAccount', 'm'), isCreate: true });
+
+  it('gives ownership up where an element of a list has no key', () => {
+    expect(create(account('a', [{ name: 's' }])).metadata.managedFields).toHaveLength(1);
+    expect(create(account('a', [{}])).metadata.managedFields).toBeUndefined();
+  });
+
+  it('leaves nobody as the owner of what a Scale sets to zero, since it leaves it out', () => {
+    const deployment = (replicas: number, managedFields?: KubeObject['metadata']['managedFields']) =>
+      ({
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name: 'd', managedFields },
+        spec: { replicas, paused: true },
+      }) as unknown as KubeObject;
+    const main = options('apps.v1.Deployment', 'm', 'apps/v1');
+    const created = trackUpdate(deployment(0), deployment(2), { ...main, isCreate: true });
+    const scale = { ...main, subresource: 'scale', ignored: [], isCreate: false };
+    const scaled = trackUpdate(created, deployment(4, created.metadata.managedFields), scale);
+    expect(scaled.metadata.managedFields?.map(({ subresource }) => subresource)).toEqual(['scale']);
+    const zero = trackUpdate(scaled, deployment(0, scaled.metadata.managedFields), scale);
+    expect(zero.metadata.managedFields).toBeUndefined();
+  });
+});

@@ -13,7 +13,7 @@ import type { Manager, Managers } from './managers';
 import { merge, removeItems } from './merge';
 import { toFieldSet } from './to-field-set';
 import type { Typed } from './typing';
-import { typeErrors } from './validate-typed';
+import { isTypable, typeErrors } from './validate-typed';
 
 /** Metadata that nobody owns. */
 const unowned = FieldSet.ofNames([
@@ -131,27 +131,42 @@ export function trackUpdate(
   const managers = managersOf(next, live);
   if (managers.size === 0 && !options.isCreate) return withoutManagedFields(next);
   const type = typeOf(options);
-  const comparison = exclude(
-    compare(withoutManagedFields(live), withoutManagedFields(next), type),
-    ignoredSet(options),
-  );
+  const [before, after] = [withoutManagedFields(live), withoutManagedFields(next)];
+  // Ownership that can't be told is given up.
+  if (![before, after].every((object) => isTypable(object, type))) return after;
+  const comparison = exclude(compare(before, after, type), ignoredSet(options));
   const { managers: others } = takeFromOthers(managers, undefined, comparison);
   const changed = comparison.modified.union(comparison.added).difference(unowned);
-  // Who applies owns what is in lists and maps, not these themselves.
-  const fields =
-    options.operation === 'Apply'
-      ? changed.intersection(toFieldSet(withoutManagedFields(next), type))
-      : changed;
+  const fields = ownedOf(changed, after, { ...options, type });
   const result = new Map(others);
   if (!fields.isEmpty) {
     const { manager, apiVersion, subresource, now, operation = 'Update' } = options;
     // What comes in through the scale subresource carries no time upstream.
     const time = subresource === 'scale' ? {} : { time: now };
     const entry: Manager = { manager, operation, apiVersion, subresource, ...time, fields };
-    const before = others.get(identityOf(entry));
-    result.set(identityOf(entry), before ? { ...entry, fields: before.fields.union(fields) } : entry);
+    const last = others.get(identityOf(entry));
+    result.set(identityOf(entry), last ? { ...entry, fields: last.fields.union(fields) } : entry);
   }
   return withManagers(next, capUpdaters(withoutEmpty(result)));
+}
+
+/** What the writer comes to own of what it has changed. */
+function ownedOf(
+  changed: FieldSet,
+  after: KubeObject,
+  { operation, subresource, type }: Pick<FieldManagement, 'operation' | 'subresource'> & { type: Typed },
+): FieldSet {
+  // Who applies owns what is in lists and maps, not these themselves.
+  if (operation === 'Apply') return changed.intersection(toFieldSet(after, type));
+  // A Scale leaves out zero, and what it doesn't have nobody owns.
+  if (subresource === 'scale') return changed.intersection(toFieldSet(withoutZeros(after), type));
+  return changed;
+}
+
+function withoutZeros(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== 0);
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutZeros(member)]));
 }
 
 /** On an untracked object the first apply meets the fields of `before-first-apply`. */

@@ -40,6 +40,36 @@ export function typeErrors(value: unknown, type: Typed, path = ''): string[] {
   }
 }
 
+/**
+ * Whether ownership can be told of the value at all: it can't where a field is none of the version's or an element has
+ * no key. Source: structured-merge-diff typed.AsTyped, which other mistakes don't reach.
+ */
+export function isTypable(value: unknown, type: Typed): boolean {
+  if (value === null || value === undefined || type.schema === undefined) return true;
+  if (isObject(value)) {
+    return Object.entries(value).every(
+      ([name, member]) =>
+        accepts(type, name) && (typeof member !== 'object' || isTypable(member, fieldType(type, name))),
+    );
+  }
+  if (!Array.isArray(value)) return true;
+  const item = elementType(type);
+  const isKeyed = typingOf(type, value) === 'list-map';
+  return value.every(
+    (member) => (!isKeyed || omittedKey(member, type) === undefined) && isTypable(member, item),
+  );
+}
+
+/** The key of a list map that an element neither has nor has a default for. */
+function omittedKey(member: unknown, type: Typed): string | undefined {
+  const { schema } = elementType(type);
+  return type.schema?.['x-kubernetes-list-map-keys']?.find(
+    (key) =>
+      (!isObject(member) || member[key] === undefined || member[key] === null) &&
+      schema?.properties?.[key]?.default === undefined,
+  );
+}
+
 function mapErrors(map: Record<string, unknown>, type: Typed, path: string): string[] {
   return Object.entries(map).flatMap(([name, member]) => {
     const at = `${path}.${name}`;
@@ -56,7 +86,13 @@ function listErrors(list: readonly unknown[], type: Typed, path: string): string
     return list.flatMap((member, i) => typeErrors(member, item, `${path}[${i}]`));
   }
   const seen = new Set<string>();
-  return list.flatMap((member) => {
+  return list.flatMap((member, i) => {
+    const omitted = typing === 'list-map' ? omittedKey(member, type) : undefined;
+    if (omitted !== undefined) {
+      return [
+        `${path}: element ${i}: associative list with keys has an element that omits key field ${JSON.stringify(omitted)} (and doesn't have default value)`,
+      ];
+    }
     const element = elementOf(type, typing, member);
     const at = formatElement(element);
     const isDuplicate = seen.has(element);

@@ -61,7 +61,7 @@ export const isDns1123Subdomain = patternCheck({
   examples: ['example.com'],
 });
 
-const label1123Underscore = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+const label1123Underscore = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 
 /** Search domains of DNS: subdomains that may have underscores. */
 export const isDns1123SubdomainWithUnderscore = patternCheck({

@@ -31,13 +31,21 @@ const ignored = {
   status: [['spec']],
   // The workloads' status leaves their labels alone.
   workloadStatus: [['spec'], ['metadata', 'labels']],
-  nothing: [],
+  approval: [['spec']],
+  scale: [],
 } as const satisfies Record<string, FieldManagement['ignored']>;
 
 function ignoredPaths({ subresource, apiVersion }: WriteContext): FieldManagement['ignored'] {
-  if (subresource === '') return ignored.main;
-  if (subresource !== 'status') return ignored.nothing;
-  return apiVersion.startsWith('apps/') ? ignored.workloadStatus : ignored.status;
+  switch (subresource) {
+    case 'status':
+      return apiVersion.startsWith('apps/') ? ignored.workloadStatus : ignored.status;
+    case 'approval':
+      return ignored.approval;
+    case 'scale':
+      return ignored.scale;
+    default:
+      return ignored.main;
+  }
 }
 
 /** The new object with its managedFields kept current over a create, update or patch. */
