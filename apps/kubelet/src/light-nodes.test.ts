@@ -2,7 +2,9 @@ import { CSIDrivers, CSINodes, Leases, Nodes, Pods } from '@tinkernetes/api';
 import { isNotFound } from '@tinkernetes/apimachinery';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { serveHostPathNode } from '@tinkernetes/csi';
+import { get as httpsGet } from 'node:https';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { staggered } from './light-nodes';
 import { KubeletFixture } from './testing/kubelet-fixture';
 
@@ -53,6 +55,22 @@ describe('light nodes', () => {
       (s) => s.config.labels['tinkernetes.dev/node'],
     );
     expect(owners.sort()).toEqual(names);
+  });
+
+  it('are each served on a port of their own, with their own Pods', async () => {
+    const identity = await kubelet.apiServer.configFor('kube-apiserver-kubelet-client', 'system:masters');
+    const { certData: cert, keyData: key } = identity;
+    for (const [i, port] of (await ports()).entries()) {
+      const body = await new Promise<string>((resolve, reject) => {
+        const options = { host: '127.0.0.1', port, path: '/pods', cert, key, rejectUnauthorized: false };
+        httpsGet({ ...options, agent: false }, (response) => void text(response).then(resolve, reject)).on(
+          'error',
+          reject,
+        );
+      });
+      const { items } = JSON.parse(body) as { items: { metadata: { name: string } }[] };
+      expect(items.map((pod) => pod.metadata.name)).toEqual([`light-${i}`]);
+    }
   });
 
   it('share the CSI drivers of their machine: each tells of them, and mounts volumes in its own directory', async () => {

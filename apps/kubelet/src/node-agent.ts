@@ -1,16 +1,7 @@
-import {
-  Nodes,
-  Pods,
-  Services,
-  type AttachedVolume,
-  type Node,
-  type Pod,
-  type Service,
-} from '@tinkernetes/api';
+import { Services, type AttachedVolume, type Node, type Pod, type Service } from '@tinkernetes/api';
 import type { Client } from '@tinkernetes/client';
 import type { RunContext } from '@tinkernetes/component-base';
 import { createEventRecorder } from '@tinkernetes/controller';
-import { createSharedInformerFactory } from '@tinkernetes/informers';
 import { join } from 'node:path';
 import { AllocationManager } from './allocation/allocation-manager';
 import { AllocationStore } from './allocation/allocation-store';
@@ -20,6 +11,7 @@ import { podConsumption } from './eviction/pod-consumption';
 import { ImageManager } from './images/image-manager';
 import { NodeLease } from './node/node-lease';
 import { NodeReporter } from './node/node-reporter';
+import type { NodeWatch } from './node/node-watch';
 import type { RuntimeHealth } from './node/runtime-health';
 import type { SharedRuntime } from './node/shared-runtime';
 import type { Membership } from './node/shared-watches';
@@ -56,6 +48,7 @@ export interface NodeAgentDeps {
   options: Options;
   context: RunContext;
   client: Client;
+  watch: NodeWatch;
   shared: SharedRuntime;
   /** Of the kubelet's server. */
   port: number;
@@ -75,9 +68,6 @@ export class NodeAgent {
   private readonly logs: LogRotator;
   private readonly eviction: EvictionManager;
   private readonly shutdown: ShutdownManager;
-  private readonly informers;
-  private readonly podInformer;
-  private readonly nodeInformer;
   private readonly services: Membership<Service>;
   private readonly objects: ObjectWatcher;
   private readonly staticPods: StaticPodSource;
@@ -111,9 +101,6 @@ export class NodeAgent {
     };
     const hooks = { runtime, dialer, clock, userAgent: probeUserAgent };
 
-    this.informers = createSharedInformerFactory({ client, clock, random, logger, signal });
-    this.podInformer = this.informers.for(Pods, { fieldSelector: `spec.nodeName=${nodeName}` });
-    this.nodeInformer = this.informers.for(Nodes, { fieldSelector: `metadata.name=${nodeName}` });
     this.services = shared.watches.join(client, Services);
 
     this.events = new PodEvents(recorder);
@@ -406,7 +393,7 @@ export class NodeAgent {
 
   /** This node's API object as last seen. */
   get node(): Node | undefined {
-    return this.nodeInformer.lister.get(this.deps.options.nodeName);
+    return this.deps.watch.node(this.deps.options.nodeName);
   }
 
   /** The Pods that belong on this node, with the statuses that the node itself last computed. */
@@ -435,7 +422,8 @@ export class NodeAgent {
 
   /** Resolves when the signal has aborted and everything has ended. */
   async run(): Promise<void> {
-    const { signal, logger } = this.deps.context;
+    const { watch, options, context } = this.deps;
+    const { signal, logger } = context;
     const unsubscribe = this.deps.shared.subscribe({
       owner: this.deps.options.ownerLabel,
       onPodChanged: (uid) => this.workers.wakeUp(uid),
@@ -447,12 +435,17 @@ export class NodeAgent {
       await this.reporter.start();
       // Static Pods run already; now they can be shown.
       for (const uid of this.pods.uids) this.workers.wakeUp(uid);
-      this.watchNode();
-      this.informers.start();
       // Pods are admitted by the Node as it is, and get the variables of the Services that there are.
-      await Promise.all([this.nodeInformer.waitForSync(signal), this.services.informer.waitForSync(signal)]);
-      this.watchPods();
-      await this.podInformer.waitForSync(signal);
+      await Promise.all([this.followNode(), this.services.informer.waitForSync(signal)]);
+      await watch.followPods(
+        options.nodeName,
+        {
+          added: (pod) => this.pods.added(pod),
+          updated: (old, pod) => this.pods.updated(old, pod),
+          deleted: (pod) => this.pods.removed(pod),
+        },
+        signal,
+      );
       await this.pods.endOrphans();
       this.inBackground('CSI volumes', this.startCsi());
       // Light nodes have no hardware of their own.
@@ -466,6 +459,7 @@ export class NodeAgent {
       if (!signal.aborted) throw error;
     } finally {
       unsubscribe();
+      watch.leave(options.nodeName);
       this.workers.stop();
       this.statuses.stop();
       this.probes.stop();
@@ -473,7 +467,7 @@ export class NodeAgent {
       this.staticPods.stop();
       this.objects.stop();
       this.services.leave();
-      await Promise.all([this.informers.stopped(), this.workers.stopped()]);
+      await this.workers.stopped();
     }
   }
 
@@ -492,23 +486,22 @@ export class NodeAgent {
     }
   }
 
-  private watchNode(): void {
+  private followNode(): Promise<void> {
+    const { context, options, watch } = this.deps;
     const seen = ({ spec }: Node) => {
       if (!spec?.podCIDR) return;
-      const { context, options, shared } = this.deps;
+      const { shared } = this.deps;
       shared.setPodCIDR(options.nodeName, spec.podCIDR).catch((error: unknown) => {
         if (!context.signal.aborted)
           context.logger.error({ err: error }, 'could not hand the pod CIDR to the runtime');
       });
     };
-    this.nodeInformer.addEventHandler({
-      added: seen,
-      updated: (old, next) => {
-        seen(next);
-        this.reporter.observe(next);
-        if (!sameNames(old.status?.volumesAttached, next.status?.volumesAttached)) this.wakeWaiting();
-      },
-    });
+    const updated = (old: Node, next: Node) => {
+      seen(next);
+      this.reporter.observe(next);
+      if (!sameNames(old.status?.volumesAttached, next.status?.volumesAttached)) this.wakeWaiting();
+    };
+    return watch.followNode(options.nodeName, { added: seen, updated }, context.signal);
   }
 
   private wakeWaiting(): void {
@@ -530,14 +523,6 @@ export class NodeAgent {
     const { logger, signal } = this.deps.context;
     work.catch((error: unknown) => {
       if (!signal.aborted) logger.error({ err: error }, `${what} failed`);
-    });
-  }
-
-  private watchPods(): void {
-    this.podInformer.addEventHandler({
-      added: (pod) => this.pods.added(pod),
-      updated: (old, pod) => this.pods.updated(old, pod),
-      deleted: (pod) => this.pods.removed(pod),
     });
   }
 

@@ -1,14 +1,14 @@
-import { createClient, createConnectionPool } from '@tinkernetes/client';
 import { linkSignals, type Run, type RunContext } from '@tinkernetes/component-base';
 import { mkdir } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
 import { ensureIdentity, rotateIdentity, type NodeIdentity } from './bootstrap/client-certificate';
 import { nodesOf, staggered, startingAtOnce } from './light-nodes';
+import { accessOfLightNodes, accessOfNode, type ApiAccess } from './node/api-access';
 import { SharedRuntime } from './node/shared-runtime';
 import { StepForwarder } from './node/step-forwarder';
 import { NodeAgent } from './node-agent';
 import type { Options } from './options';
-import { startServer } from './server/server';
+import { KubeletEndpoint } from './server/endpoint';
 import { onMachineShutdown } from './shutdown/shutdown-signal';
 
 /** Timers can't be longer than 24.8 days. */
@@ -16,16 +16,16 @@ const longestSleepMs = 12 * 3600_000;
 /** A new certificate is asked for after this share of the old one's lifetime. */
 const rotateAfter = 0.8;
 
-/** For requests, besides one a watch: each costs both sides some 50 kB, and there are thousands of light nodes. */
-const lightNodeConnections = 1;
-
 /** In percent; V8 would let garbage be most of the memory of thousands of Pods. */
 const lightHeapGrowth = 25;
 
 /** What the nodes of one process have in common. */
 interface Common {
   shared: Promise<SharedRuntime>;
+  endpoint: Promise<KubeletEndpoint>;
   forwarder: StepForwarder;
+  /** Undefined where each has an identity of its own. */
+  access: Promise<ApiAccess | undefined>;
 }
 
 export const run: Run<Options> = async (options, outer) => {
@@ -41,18 +41,21 @@ export const run: Run<Options> = async (options, outer) => {
   // Certificates and the runtime don't wait for each other.
   const shared = SharedRuntime.connect(options, context, forwarder);
   const following = shared.then((runtime) => runtime.run());
+  const endpoint = KubeletEndpoint.create(options, context);
   const nodes = nodesOf(options);
   let starting = nodes.length;
-  const running: Promise<void>[] = [following];
+  const access = accessOfLightNodes(options, context);
+  const common = { shared, endpoint, forwarder, access };
+  const running: Promise<unknown>[] = [following, endpoint, access];
   try {
     await Promise.all([
-      following,
+      ...running,
       staggered(nodes, startingAtOnce, (node, started) => {
         const ready = (info?: Record<string, unknown>) => {
           started();
           if (--starting === 0) context.ready(info);
         };
-        const ended = runIdentities(node, { ...context, ready }, { shared, forwarder });
+        const ended = runIdentities(node, { ...context, ready }, common);
         running.push(ended);
         return ended;
       }),
@@ -65,16 +68,27 @@ export const run: Run<Options> = async (options, outer) => {
     }
   } finally {
     release();
-    await shared.then(
-      (runtime) => runtime.close(),
-      (error: unknown) => logger.debug({ err: error }, 'no runtime was found'),
-    );
+    await Promise.all([
+      shared.then(
+        (runtime) => runtime.close(),
+        (error: unknown) => logger.debug({ err: error }, 'no runtime was found'),
+      ),
+      access.then(
+        (common) => common?.close(),
+        (error: unknown) => logger.debug({ err: error }, 'there was no kubeconfig'),
+      ),
+    ]);
   }
 };
 
-/** A new client certificate means new connections everywhere: the agent starts over, which no container notices. */
+/**
+ * A new client certificate means new connections everywhere: the agent starts over, which no container notices. What
+ * light nodes share is its giver's to renew.
+ */
 async function runIdentities(options: Options, context: RunContext, common: Common): Promise<void> {
   await mkdir(options.rootDir, { recursive: true });
+  const access = await common.access;
+  if (access) return runNode(options, context, { ...common, access });
   let identity = await ensureIdentity(options, context);
   let announced = false;
   while (!context.signal.aborted) {
@@ -84,11 +98,18 @@ async function runIdentities(options: Options, context: RunContext, common: Comm
       if (!announced) context.ready(info);
       announced = true;
     };
-    const work = runNode(options, { ...context, signal, ready }, { ...common, identity });
-    const next = rotation(identity, options, { ...context, signal });
-    const rotated = await Promise.race([work.then(() => undefined), next]);
-    session.abort(new Error('client certificate renewed'));
-    await Promise.all([work, next]);
+    const own = accessOfNode(identity.config, options, { ...context, signal });
+    let rotated: NodeIdentity | undefined;
+    try {
+      const work = runNode(options, { ...context, signal, ready }, { ...common, access: own });
+      const next = rotation(identity, options, { ...context, signal });
+      rotated = await Promise.race([work.then(() => undefined), next]);
+      session.abort(new Error('client certificate renewed'));
+      await Promise.all([work, next]);
+    } finally {
+      session.abort(new Error('the node has ended'));
+      await own.close();
+    }
     if (!rotated) return;
     context.logger.info({ node: options.nodeName }, 'client certificate renewed');
     identity = rotated;
@@ -119,19 +140,17 @@ async function rotation(
 async function runNode(
   options: Options,
   context: RunContext,
-  { identity, shared, forwarder }: Common & { identity: NodeIdentity },
+  { access, endpoint, shared, forwarder }: Omit<Common, 'access'> & { access: ApiAccess },
 ): Promise<void> {
-  const { clock, logger, tracer, signal } = context;
-  const connections = createConnectionPool(
-    identity.config,
-    options.nodes > 0 ? lightNodeConnections : undefined,
-  );
-  const client = createClient(identity.config, { clock, connections });
+  const { logger, tracer, signal } = context;
+  const { client, watch } = access;
   forwarder.use(client);
   try {
     const runtime = await shared;
     const current: { agent?: NodeAgent } = {};
-    const server = await startServer({
+    const server = await (
+      await endpoint
+    ).listen({
       options,
       context,
       client,
@@ -139,7 +158,7 @@ async function runNode(
       dialer: runtime.dialer,
       agent: () => current.agent,
     });
-    const agent = new NodeAgent({ options, context, client, shared: runtime, port: server.port });
+    const agent = new NodeAgent({ options, context, client, watch, shared: runtime, port: server.port });
     current.agent = agent;
     context.ready({ port: server.port });
     const ignored = onMachineShutdown(options, () => void agent.shutDown());
@@ -154,7 +173,5 @@ async function runNode(
   } finally {
     await forwarder.flush();
     await tracer.flush().catch((error: unknown) => logger.debug({ err: error }, 'spans not sent'));
-    client.close();
-    connections.close();
   }
 }

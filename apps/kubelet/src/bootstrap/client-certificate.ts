@@ -61,7 +61,8 @@ export function rotateIdentity(
   return requestIdentity(config, options, context);
 }
 
-async function loadIdentity(path: string): Promise<NodeIdentity | undefined> {
+/** Of a kubeconfig; undefined where there is none. */
+export async function loadIdentity(path: string): Promise<NodeIdentity | undefined> {
   const config = await loadKubeconfig(path, { userAgent, traces: true }).catch(ignoreMissing);
   return config && { config, expiresAt: expiryOf(config.certData) };
 }

@@ -5,7 +5,7 @@ import type { RuntimeContainer } from '../runtime/pod-runtime-status';
 import { HttpError } from './http-error';
 import { readLogs, type LogOptions } from './log-reader';
 import type { ContainerAddress, HttpExchange } from './routes';
-import type { ServerDeps } from './server';
+import type { ServerDeps } from './endpoint';
 
 /** GET /containerLogs/<ns>/<pod>/<container>. Source: pkg/kubelet/server getContainerLogs, GetKubeletContainerLogs. */
 export async function serveContainerLogs(

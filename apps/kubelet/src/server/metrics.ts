@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { NodeAgent } from '../node-agent';
 import { uidOf } from '../pods/pod-facts';
-import type { ServerDeps } from './server';
+import type { ServerDeps } from './endpoint';
 import { nodeUsage, podUsages } from './stats-summary';
 
 const contentType = 'text/plain; version=0.0.4; charset=utf-8';

@@ -6,7 +6,7 @@ import { serveContainerLogs } from './container-logs';
 import { serveConfigz } from './configz';
 import { HttpError } from './http-error';
 import { serveCadvisorMetrics, serveMetrics, serveResourceMetrics } from './metrics';
-import type { ServerDeps } from './server';
+import type { ServerDeps } from './endpoint';
 import { serveStatsSummary } from './stats-summary';
 import { serveAttach, serveDial, serveExec, servePortForward, serveRun } from './streaming';
 

@@ -4,7 +4,7 @@ import { formatTime } from '@tinkernetes/component-base';
 import { freemem, loadavg, totalmem } from 'node:os';
 import type { NodeAgent } from '../node-agent';
 import { uidOf } from '../pods/pod-facts';
-import type { ServerDeps } from './server';
+import type { ServerDeps } from './endpoint';
 
 const time = (nanoseconds: number): string => formatTime(nanoseconds / 1e6);
 

@@ -3,7 +3,7 @@ import { allContainers, uidOf } from '../pods/pod-facts';
 import { hasReadySandbox } from '../runtime/pod-runtime-status';
 import { HttpError } from './http-error';
 import type { ContainerAddress, HttpExchange, UpgradeExchange } from './routes';
-import type { ServerDeps } from './server';
+import type { ServerDeps } from './endpoint';
 import type { NodeAgent } from '../node-agent';
 import type { Pod } from '@tinkernetes/api';
 
