@@ -294,7 +294,7 @@ describe('APIs of other servers', () => {
           }),
       },
     } as unknown as RemoteApi;
-    expect(await remoteVersion(documents, api)).toEqual({ version, freshness: 'Current' });
+    expect(await remoteVersion(documents, api)).toEqual({ version, freshness: 'Stale' });
     expect(await remoteIndexEntry(documents, api)).toBeUndefined();
     const own = { paths: { '/version/': {} } };
     expect(await withRemoteSpecs(own, documents, [api])).toEqual(own);

@@ -8,6 +8,7 @@ import { startAutomaticServices } from './automatic-services';
 import { checkAvailability } from './availability';
 import { loadProxyClient } from './front-proxy';
 import { KeyedWork } from '../server/keyed-work';
+import { loadOnce } from '../server/load-once';
 import { aggregatorMetrics } from './metrics';
 import { RemoteServer, type RemoteTools } from './remote-server';
 import { localVerdict, withVerdict, type Verdict } from './verdict';
@@ -40,11 +41,10 @@ export class Aggregator {
     this.services = deps.stores.for(APIServices);
     this.work = new KeyedWork(deps.context.clock, (name) => this.reconcile(name));
     this.metrics = aggregatorMetrics(deps.context.metrics);
-    let certificate: ReturnType<typeof loadProxyClient> | undefined;
     this.tools = {
       deps,
       kubelets: new KubeletConnections(deps),
-      proxyClient: () => (certificate ??= loadProxyClient(deps.options)),
+      proxyClient: loadOnce(() => loadProxyClient(deps.options)),
     };
   }
 

@@ -25,12 +25,12 @@ export async function remoteVersion(
   const { document, isStale } = await documents.get(remote, '/apis', aggregatedAccept);
   const freshness = isStale ? 'Stale' : 'Current';
   if (document?.contentType.includes('as=APIGroupDiscoveryList')) {
-    const found = understood(document, (json) =>
-      (json as DiscoveryList).items
-        ?.find(({ metadata }) => metadata?.name === group)
-        ?.versions?.find((v) => v.version === version),
-    );
-    return { version, ...(found?.resources && { resources: found.resources }), freshness };
+    const resources = understood(document, (json) => {
+      const ofGroup = (json as DiscoveryList).items.find(({ metadata }) => metadata?.name === group);
+      return ofGroup?.versions?.find((v) => v.version === version)?.resources ?? [];
+    });
+    if (!resources) return { version, freshness: 'Stale' };
+    return { version, ...(resources.length > 0 && { resources }), freshness };
   }
   const plain = await documents.get(remote, `/apis/${group}/${version}`, 'application/json');
   const resources =
@@ -43,7 +43,7 @@ export async function remoteVersion(
 }
 
 interface DiscoveryList {
-  items?: { metadata?: { name?: string }; versions?: VersionDiscovery[] }[];
+  items: { metadata?: { name?: string }; versions?: VersionDiscovery[] }[];
 }
 interface ResourceList {
   resources?: APIResourceFact[];

@@ -1,7 +1,7 @@
 import { CacheEntry } from '../cacher/cache-entry';
 import { CacheEvent, type ChangeType } from '../cacher/cache-event';
 import type { Selection } from './selection';
-import { frameType } from './watch-stream';
+import { frameType, WatchStream } from './watch-stream';
 
 const codec = {
   decode: () => ({ metadata: { name: 'a' } }),
@@ -39,5 +39,46 @@ describe('frameType', () => {
   it('hides other namespaces', () => {
     const event = new CacheEvent('ADDED', 2, entry('in'), undefined);
     expect(frameType(event, { ...selection, namespace: 'other' })).toBeUndefined();
+  });
+});
+
+describe('a watcher whose events have to be converted', () => {
+  /** A stream on a cache that missed `missed` events; the conversion never answers. */
+  function open(missed: number) {
+    const event = (revision: number) => new CacheEvent('ADDED', revision, entry('in'), undefined);
+    let send: (event: CacheEvent) => void = () => undefined;
+    const countTerminated = jest.fn();
+    const cache = {
+      eventsSince: () => Array.from({ length: missed }, (_, i) => event(i + 1)),
+      subscribe: ({ event: receive }: { event: typeof send }) => {
+        send = receive;
+        return () => (send = () => undefined);
+      },
+      countTerminated,
+    };
+    const response = { destroyed: false, destroy: () => (response.destroyed = true) };
+    const request = {
+      resource: { store: { cache }, prepare: () => new Promise(() => undefined) },
+      response,
+      begun: () => undefined,
+    };
+    const stream = new WatchStream({} as never, request as never, { selection } as never);
+    stream.follow(0);
+    return {
+      countTerminated,
+      response,
+      sendMany: (count: number) => {
+        for (let i = 0; i < count; i++) send(event(missed + i + 1));
+      },
+    };
+  }
+
+  it.each([0, 5000])('is closed when a thousand wait, besides the %i that it has missed', (missed) => {
+    const { sendMany, countTerminated, response } = open(missed);
+    sendMany(1000);
+    expect(response.destroyed).toBe(false);
+    sendMany(10);
+    expect(response.destroyed).toBe(true);
+    expect(countTerminated).toHaveBeenCalledTimes(1);
   });
 });

@@ -15,6 +15,8 @@ import type { FrameType, WatchFrames } from './watch-frames';
 const bookmarkPeriodMs = 60_000;
 /** The last bookmark comes this long before the stream's end. */
 const bookmarkBeforeEndMs = 2000;
+/** Events that may wait for a conversion, which a webhook does, before their watcher counts as too slow; upstream's queue. */
+const maxWaitingEvents = 1000;
 /** Bytes that may wait for a watcher's socket before it counts as too slow. They are shared by all who wait for them. */
 const maxPendingBytes = 16 * 1024 * 1024;
 
@@ -34,6 +36,7 @@ export class WatchStream {
   private pendingBytes = 0;
   private ended = false;
   private converting: Promise<void> = Promise.resolve();
+  private waitingEvents = 0;
   /** Revision up to which everything has been sent. */
   private sent = 0;
 
@@ -96,8 +99,13 @@ export class WatchStream {
       : (event: CacheEvent) => this.event(event);
     for (const event of missed) receive(event);
     this.flush();
+    // What was missed is there all at once, whoever watches, and no more than the cache keeps anyway.
+    const allowed = this.waitingEvents + maxWaitingEvents;
     this.unsubscribe = cache.subscribe({
-      event: receive,
+      event: (event) => {
+        receive(event);
+        if (this.waitingEvents > allowed) this.terminate();
+      },
       flush: () => this.flush(),
       close: () => this.end(),
     });
@@ -107,13 +115,15 @@ export class WatchStream {
   /** An event whose states have to be converted first; they stay in order. */
   private later(event: CacheEvent, prepare: NonNullable<ServedResource['prepare']>): void {
     const states = [event.entry, event.leaving, ...(event.previous ? [event.previous] : [])];
+    this.waitingEvents += 1;
     this.converting = this.converting
       .then(() => (this.ended ? undefined : prepare(states)))
       .then(() => {
         this.event(event);
         this.flush();
       })
-      .catch((error: unknown) => this.fail(error));
+      .catch((error: unknown) => this.fail(error))
+      .finally(() => (this.waitingEvents -= 1));
   }
 
   private event(event: CacheEvent): void {
@@ -149,6 +159,7 @@ export class WatchStream {
    * where it is. What waits for it is dropped at once.
    */
   private terminate(): void {
+    if (this.ended) return;
     storeOf(this.request).cache.countTerminated();
     this.pending = [];
     this.request.response.destroy();

@@ -6,6 +6,7 @@ import { Nodes } from '@tinkernetes/api';
 import { badRequest, StatusError } from '@tinkernetes/apimachinery';
 import type { UpgradeTarget } from '@tinkernetes/streaming';
 import type { ServerDependencies } from '../contracts';
+import { loadOnce } from '../server/load-once';
 import { createHostAliases } from './host-alias';
 
 /** As kubeadm sets `--kubelet-preferred-address-types`. */
@@ -32,7 +33,7 @@ export interface DialTarget {
 export class KubeletConnections {
   private readonly agent = new https.Agent({ keepAlive: true, maxFreeSockets: 16 });
   private readonly alias: (address: string) => string;
-  private tls: Promise<KubeletTls> | undefined;
+  private readonly tls = loadOnce(() => this.loadTls());
 
   constructor(private readonly deps: ServerDependencies) {
     this.alias = createHostAliases(deps.options.hostAliases);
@@ -45,7 +46,7 @@ export class KubeletConnections {
     const address = addressTypes.flatMap((type) => addresses.filter((a) => a.type === type))[0]?.address;
     if (address === undefined) throw badRequest(`no preferred addresses found; known addresses: []`);
     const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port || defaultPort;
-    return { base: this.urlOf('https', address, port), tls: await (this.tls ??= this.loadTls()) };
+    return { base: this.urlOf('https', address, port), tls: await this.tls() };
   }
 
   /** `scheme://host:port` of an address, through the host's aliases. */
