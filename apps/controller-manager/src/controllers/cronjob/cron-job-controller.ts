@@ -154,7 +154,8 @@ class CronJobController implements Reconciler {
       );
       return { status, wait };
     }
-    if (jobs.some((job) => job.metadata.name === jobName(cronJob, latest))) return { status, wait };
+    const made = jobs.find((job) => job.metadata.name === jobName(cronJob, latest));
+    if (made) return { status: withScheduleTime(status, made), wait };
     return { status: await this.startJob(cronJob, status, latest), wait };
   }
 
@@ -216,6 +217,12 @@ class CronJobController implements Reconciler {
       .updateStatus({ ...cronJob, status }, { namespace: cronJob.metadata.namespace })
       .catch(ignoreNotFound);
   }
+}
+
+/** The Job may have been made by a run that could not write down that it did: its own time is what was scheduled then. */
+function withScheduleTime(status: CronJobStatus, made: Job): CronJobStatus {
+  const time = made.metadata.annotations?.[scheduledAt];
+  return time && time > (status.lastScheduleTime ?? '') ? { ...status, lastScheduleTime: time } : status;
 }
 
 /** One name a scheduled minute: a second attempt for the same time can't make a second Job. */

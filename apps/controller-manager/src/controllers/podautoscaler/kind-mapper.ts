@@ -1,6 +1,6 @@
 import type { ResourceDescriptor } from '@tinkernetes/api';
 import type { Client } from '@tinkernetes/client';
-import type { Clock } from '@tinkernetes/component-base';
+import { LruMap, type Clock } from '@tinkernetes/component-base';
 
 interface APIGroup {
   versions: { groupVersion: string; version: string }[];
@@ -11,10 +11,14 @@ interface APIResourceList {
 
 /** A kind that is not known is looked for again after this time: its definition may have come. */
 const keptMs = 30_000;
+/** Kinds come from users' references: those that nobody names any more make room. */
+const keptKinds = 256;
 
 /** Which resource a reference's kind is, in the versions that the server prefers first, whatever version it names. */
 export class KindMapper {
-  private readonly known = new Map<string, { until: number; mappings: Promise<ResourceDescriptor[]> }>();
+  private readonly known = new LruMap<string, { until: number; mappings: Promise<ResourceDescriptor[]> }>(
+    keptKinds,
+  );
 
   constructor(
     private readonly client: Pick<Client, 'request'>,

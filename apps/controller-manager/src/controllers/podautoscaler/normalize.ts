@@ -127,11 +127,11 @@ function limitByRules(
 ): Limited {
   const at = { currentReplicas, history, now };
   if (desired > currentReplicas) {
-    const limit = Math.max(currentReplicas, scaleUpLimit(scaleUp, at));
+    const limit = Math.max(currentReplicas, policyLimit('up', scaleUp, at));
     const most = Math.min(maxReplicas, limit);
     if (desired > most) return { replicas: most, verdict: maxReplicas > limit ? tooFast : tooMany };
   } else if (desired < currentReplicas) {
-    const limit = Math.min(currentReplicas, scaleDownLimit(scaleDown, at));
+    const limit = Math.min(currentReplicas, policyLimit('down', scaleDown, at));
     const least = Math.max(minReplicas, limit);
     if (desired < least) return { replicas: least, verdict: minReplicas < limit ? tooFastDown : tooFew };
   }
@@ -144,22 +144,33 @@ interface Situation {
   now: number;
 }
 
-/** The most that policies allow now: the one that allows most decides, or the one that allows least (`Min`). */
-function scaleUpLimit(rules: HPAScalingRules | undefined, at: Situation): number {
-  if (rules?.selectPolicy === 'Disabled') return at.currentReplicas;
-  const limits = (rules?.policies ?? []).map(({ type, value, periodSeconds }) => {
-    const start = at.history.replicasAtStartOf(periodSeconds, at.currentReplicas, at.now);
-    return type === 'Percent' ? Math.ceil(start * (1 + value / 100)) : start + value;
-  });
-  return rules?.selectPolicy === 'Min' ? Math.min(...limits) : Math.max(...limits);
-}
+/** What policies add and take away, and which of several limits allows most; `Min` takes the one that allows least. */
+const scalings = {
+  up: {
+    byPercent: (start: number, percent: number) => Math.ceil(start * (1 + percent / 100)),
+    byPods: (start: number, pods: number) => start + pods,
+    widest: Math.max,
+    narrowest: Math.min,
+  },
+  down: {
+    byPercent: (start: number, percent: number) => Math.trunc(start * (1 - percent / 100)),
+    byPods: (start: number, pods: number) => start - pods,
+    widest: Math.min,
+    narrowest: Math.max,
+  },
+};
 
-/** The fewest that policies allow now. */
-function scaleDownLimit(rules: HPAScalingRules | undefined, at: Situation): number {
-  if (rules?.selectPolicy === 'Disabled') return at.currentReplicas;
+/** The replicas that policies allow in a direction now. */
+function policyLimit(
+  direction: keyof typeof scalings,
+  rules: HPAScalingRules | undefined,
+  { currentReplicas, history, now }: Situation,
+): number {
+  if (rules?.selectPolicy === 'Disabled') return currentReplicas;
+  const { byPercent, byPods, widest, narrowest } = scalings[direction];
   const limits = (rules?.policies ?? []).map(({ type, value, periodSeconds }) => {
-    const start = at.history.replicasAtStartOf(periodSeconds, at.currentReplicas, at.now);
-    return type === 'Percent' ? Math.trunc(start * (1 - value / 100)) : start - value;
+    const start = history.replicasAtStartOf(periodSeconds, currentReplicas, now);
+    return type === 'Percent' ? byPercent(start, value) : byPods(start, value);
   });
-  return rules?.selectPolicy === 'Min' ? Math.max(...limits) : Math.min(...limits);
+  return rules?.selectPolicy === 'Min' ? narrowest(...limits) : widest(...limits);
 }
