@@ -204,6 +204,19 @@ describe('public cases', () => {
     ]);
   });
 
+  it('applies an object whose metadata is null as one without', async () => {
+    const path = `${await namespace('null-metadata')}/cfg?fieldManager=m`;
+    for (const code of [201, 200]) {
+      const answer = await send(
+        'PATCH',
+        path,
+        { ...configMap({}), metadata: null },
+        'application/apply-patch+yaml',
+      );
+      expect(answer).toMatchObject({ code, body: { metadata: { name: 'cfg' } } });
+    }
+  });
+
   describe('C05: a streaming list', () => {
     const streaming = '?watch=1&sendInitialEvents=true&allowWatchBookmarks=true';
 

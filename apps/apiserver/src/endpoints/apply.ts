@@ -75,10 +75,16 @@ function checkConfig({ resource, info }: ResourceRequest, config: KubeObject): v
   }
 }
 
+/** `metadata: null` applies none, and doesn't take the object's own away. */
+function withoutNullMetadata(config: object): object {
+  const { metadata, ...rest } = config as { metadata?: unknown };
+  return metadata === null ? rest : config;
+}
+
 function parseConfig(body: Buffer): KubeObject {
   try {
     const { value } = parseYaml(body.toString('utf8'));
-    return (value ?? {}) as KubeObject;
+    return withoutNullMetadata(value ?? {}) as KubeObject;
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`, error);
