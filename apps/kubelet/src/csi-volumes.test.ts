@@ -7,6 +7,7 @@ import {
   PersistentVolumes,
   Pods,
   VolumeAttachments,
+  type Container,
   type Pod,
   type Volume,
 } from '@tinkernetes/api';
@@ -14,17 +15,20 @@ import { isNotFound } from '@tinkernetes/apimachinery';
 import { eventually } from '@tinkernetes/component-base/testing';
 import {
   createCsiClient,
+  serveCsi,
   serveHostPathController,
   serveHostPathNode,
   type CsiServer,
+  type NodePublishRequest,
 } from '@tinkernetes/csi';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, realpath, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KubeletFixture, nodeName } from './testing/kubelet-fixture';
 
 const namespace = 'default';
+type Mode = 'Filesystem' | 'Block';
 const driver = 'hostpath.csi.tinkernetes.dev';
 
 describe('volumes of a CSI driver', () => {
@@ -66,12 +70,14 @@ describe('volumes of a CSI driver', () => {
   });
 
   /** What provisioner, binder and attach/detach controller do. */
-  async function createVolume(name: string): Promise<Volume> {
+  async function createVolume(name: string, volumeMode: Mode = 'Filesystem'): Promise<Volume> {
     const { client } = kubelet;
     const calls = createCsiClient('controller', `unix://${join(kubelet.directory, 'controller.sock')}`);
     await calls.createVolume({
       name,
-      volumeCapabilities: [{ mount: {}, accessMode: { mode: 'SINGLE_NODE_WRITER' } }],
+      volumeCapabilities: [
+        { [volumeMode === 'Block' ? 'block' : 'mount']: {}, accessMode: { mode: 'SINGLE_NODE_WRITER' } },
+      ],
     });
     calls.close();
     const storage = '1Gi';
@@ -79,6 +85,7 @@ describe('volumes of a CSI driver', () => {
       metadata: { name },
       spec: {
         capacity: { storage },
+        volumeMode,
         accessModes: ['ReadWriteOnce'],
         csi: { driver, volumeHandle: name },
         claimRef: { namespace, name },
@@ -88,6 +95,7 @@ describe('volumes of a CSI driver', () => {
       {
         metadata: { name },
         spec: {
+          volumeMode,
           accessModes: ['ReadWriteOnce'],
           storageClassName: '',
           volumeName: name,
@@ -238,6 +246,129 @@ describe('volumes of a CSI driver', () => {
       expect(status?.conditions ?? []).toEqual([]);
     });
     await remove('grows');
+  });
+
+  it('of mode Block are disks in their containers, also for the next kubelet, and go with their Pod', async () => {
+    const volume = await createVolume('pv-disk', 'Block');
+    await attach('pv-disk');
+    const disk = { name: 'disk', image: 'busybox' };
+    const created = await kubelet.create('disk', {
+      volumes: [volume],
+      containers: [{ ...disk, volumeDevices: [{ name: 'data', devicePath: '/dev/xvda' }] }],
+    });
+    await kubelet.phase('disk', 'Running');
+    const uid = created.metadata.uid ?? '';
+    const link = join(root(), 'pods', uid, 'volumeDevices/kubernetes.io~csi/pv-disk');
+    const config = kubelet.runtime.container('disk')?.config;
+    expect(config?.devices).toEqual([{ containerPath: '/dev/xvda', hostPath: link, permissions: 'mrw' }]);
+    expect(config?.mounts.map(({ containerPath }) => containerPath)).not.toContain('/dev/xvda');
+    expect((await stat(link)).size).toBe(1024 ** 3);
+    const devices = join(root(), 'plugins/kubernetes.io/csi/volumeDevices');
+    expect(existsSync(join(devices, 'publish/pv-disk', uid))).toBe(true);
+    expect(JSON.parse(await readFile(join(devices, 'pv-disk/data/vol_data.json'), 'utf8'))).toMatchObject({
+      specVolID: 'pv-disk',
+      volumeMode: 'Block',
+    });
+    await kubelet.stop();
+    await kubelet.start();
+    await remove('disk');
+    await eventually(async () => expect(await inUse()).toEqual([]));
+    expect(existsSync(link)).toBe(false);
+    expect(existsSync(join(devices, 'pv-disk'))).toBe(false);
+    expect(existsSync(join(devices, 'publish/pv-disk'))).toBe(false);
+  });
+
+  it.each<[Mode, Partial<Container>, string]>([
+    ['Block', { volumeMounts: [{ name: 'data', mountPath: '/data' }] }, 'volumeMounts'],
+    ['Filesystem', { volumeDevices: [{ name: 'data', devicePath: '/dev/xvda' }] }, 'volumeDevices'],
+  ])('of mode %s are refused where %j uses them', async (mode, use, field) => {
+    const name = `wrong-${mode.toLowerCase()}`;
+    const volume = await createVolume(name, mode);
+    await attach(name);
+    await kubelet.create(name, {
+      volumes: [volume],
+      containers: [{ name, image: 'busybox', ...use }],
+    });
+    await eventually(async () =>
+      expect(await messagesOf(name, 'FailedMount')).toContain(
+        `MountVolume.SetUp failed for volume "data" : volume data has volumeMode ${mode}, but is specified in ${field}`,
+      ),
+    );
+    await remove(name);
+  });
+
+  it('tell their driver of the Pod, with tokens of its service account, where it asks for them', async () => {
+    const asked: NodePublishRequest[] = [];
+    const endpoint = `unix://${join(kubelet.directory, 'told.sock')}`;
+    const server = await serveCsi(endpoint, {
+      node: {
+        nodeGetInfo: () => Promise.resolve({ nodeId: 'told' }),
+        nodeGetCapabilities: () =>
+          Promise.resolve({ capabilities: [{ rpc: { type: 'VOLUME_MOUNT_GROUP' } }] }),
+        nodePublishVolume: async (request) => {
+          asked.push(request);
+          await mkdir(request.targetPath);
+          return {};
+        },
+        nodeUnpublishVolume: () => Promise.resolve({}),
+      },
+      registration: {
+        getInfo: () =>
+          Promise.resolve({
+            type: 'CSIPlugin',
+            name: 'told.example.com',
+            endpoint: endpoint.slice('unix://'.length),
+            supportedVersions: ['1.0.0'],
+          }),
+        notifyRegistrationStatus: () => Promise.resolve({}),
+      },
+    });
+    servers.push(server);
+    await kubelet.client.for(CSIDrivers).create({
+      metadata: { name: 'told.example.com' },
+      spec: {
+        attachRequired: false,
+        podInfoOnMount: true,
+        requiresRepublish: true,
+        tokenRequests: [{ audience: 'vault', expirationSeconds: 600 }],
+        volumeLifecycleModes: ['Ephemeral'],
+      },
+    });
+    await symlink(join(kubelet.directory, 'told.sock'), join(root(), 'plugins_registry/told.sock'));
+    await kubelet.create('told', {
+      serviceAccountName: 'default',
+      securityContext: { fsGroup: 2000 },
+      volumes: [{ name: 'scratch', csi: { driver: 'told.example.com', volumeAttributes: { own: 'value' } } }],
+      containers: [
+        { name: 'told-main', image: 'busybox', volumeMounts: [{ name: 'scratch', mountPath: '/data' }] },
+      ],
+    });
+    await kubelet.phase('told', 'Running');
+    const { volumeContext = {}, volumeCapability } = asked[0] ?? {};
+    expect(volumeCapability?.mount?.volumeMountGroup).toBe('2000');
+    expect(volumeContext).toMatchObject({
+      own: 'value',
+      'csi.storage.k8s.io/pod.name': 'told',
+      'csi.storage.k8s.io/pod.namespace': namespace,
+      'csi.storage.k8s.io/serviceAccount.name': 'default',
+      'csi.storage.k8s.io/ephemeral': 'true',
+    });
+    const tokens = JSON.parse(volumeContext['csi.storage.k8s.io/serviceAccount.tokens'] ?? '{}') as Record<
+      string,
+      { token: string; expirationTimestamp: string }
+    >;
+    expect(Object.keys(tokens)).toEqual(['vault']);
+    const claims = JSON.parse(
+      Buffer.from(tokens['vault']?.token.split('.')[1] ?? '', 'base64url').toString(),
+    ) as { aud: string[]; 'kubernetes.io': { pod: { name: string } } };
+    expect(claims).toMatchObject({ aud: ['vault'], 'kubernetes.io': { pod: { name: 'told' } } });
+    // Asked again, as it wants: a kubelet looks at a Pod whenever it changes.
+    const times = asked.length;
+    await kubelet.client
+      .for(Pods)
+      .patch('told', { metadata: { labels: { look: 'again' } } }, { type: 'merge', namespace });
+    await eventually(() => expect(asked.length).toBeGreaterThan(times));
+    await remove('told');
   });
 
   it('that a Pod describes itself are made and removed with it', async () => {

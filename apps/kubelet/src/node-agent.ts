@@ -145,8 +145,10 @@ export class NodeAgent {
       httpCheckMs: options.httpCheckMs,
       onPods: (source, found) => this.pods.staticPods(source, found),
     });
+    const tokens = new TokenManager(client, clock, random);
     const csi = new CsiVolumes({
       client,
+      tokens,
       logger,
       signal,
       rootDir: options.rootDir,
@@ -276,7 +278,7 @@ export class NodeAgent {
         }),
         probes,
         volumes,
-        tokens: new TokenManager(client, clock, random),
+        tokens,
         devices,
         objects,
         health: this.health,

@@ -92,7 +92,8 @@ export interface NodeExpandRequest {
   stagingTargetPath?: string;
   volumeCapability?: VolumeCapability | null;
 }
-export type NodeCapability = 'STAGE_UNSTAGE_VOLUME' | 'GET_VOLUME_STATS' | 'EXPAND_VOLUME';
+export type NodeCapability =
+  'STAGE_UNSTAGE_VOLUME' | 'GET_VOLUME_STATS' | 'EXPAND_VOLUME' | 'VOLUME_MOUNT_GROUP';
 export interface VolumeUsage {
   available: number;
   total: number;

@@ -14,7 +14,7 @@ import type { PodInputs } from '../runtime/container-starter';
 import { sandboxConfig } from '../runtime/sandbox-config';
 import { ignoreMissing } from '../volumes/atomic-writer';
 import type { PodDirectories } from '../volumes/pod-directories';
-import { volumeMounts, type VolumeManager } from '../volumes/volume-manager';
+import { volumeDevices, volumeMounts, type VolumeManager } from '../volumes/volume-manager';
 import { isHostNetwork, uidOf } from './pod-facts';
 
 export interface PodInputsDeps {
@@ -46,7 +46,11 @@ export function createPodInputs(deps: PodInputsDeps): PodInputs {
     });
   return {
     environment,
-    devices: async (pod, container) => mergedDevices(await deps.devices.options(pod, container)),
+    async devices(pod, container) {
+      const plugins = mergedDevices(await deps.devices.options(pod, container));
+      const disks = volumeDevices(container, deps.volumes.mounted(uidOf(pod)));
+      return { ...plugins, devices: [...disks, ...plugins.devices] };
+    },
     async sandbox(pod, attempt): Promise<DeepPartial<PodSandboxConfig>> {
       const settings = { attempt, hostname: hostname(pod).hostname, dns: await podDNS(pod, dns) };
       const { podLogsDir, ownerLabel } = deps;

@@ -9,12 +9,7 @@ import { Quantity } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
 import { uidOf } from '../pods/pod-facts';
 import { checkHostPath } from './check-host-path';
-import type { CsiVolumes } from './csi/csi-volumes';
-
-interface ClaimMount {
-  path: string;
-  readOnly: boolean;
-}
+import type { CsiVolumes, Published } from './csi/csi-volumes';
 
 /** Volumes that Pods have by way of claims. */
 export class ClaimVolumes {
@@ -23,17 +18,17 @@ export class ClaimVolumes {
 
   constructor(private readonly deps: { client: Client; csi: CsiVolumes }) {}
 
-  async mount(pod: Pod, claimName: string, readOnly: boolean): Promise<ClaimMount> {
+  async mount(pod: Pod, claimName: string, readOnly: boolean): Promise<Published> {
     const key = `${uidOf(pod)}/${claimName}`;
     const known = this.volumes.get(key);
-    if (known && !known.spec.csi) return { path: directoryOf(known), readOnly };
+    if (known && !known.spec.csi) return onThisNode(known, readOnly);
     const claim = await this.boundClaim(pod.metadata.namespace ?? '', claimName);
     // It has grown at the controller, perhaps, and not here.
     const volume = known && !isGrowing(claim) ? known : await this.volumeOf(claim);
     const { hostPath, csi } = volume.spec;
     const mounted = csi
       ? await this.deps.csi.mountClaim(pod, { claim, volume, readOnly })
-      : { path: directoryOf(volume), readOnly };
+      : onThisNode(volume, readOnly);
     if (hostPath) await checkHostPath(hostPath.path, hostPath.type ?? 'DirectoryOrCreate');
     this.volumes.set(key, volume);
     return mounted;
@@ -55,10 +50,10 @@ export class ClaimVolumes {
   }
 }
 
-function directoryOf({ metadata, spec }: PersistentVolume): string {
+function onThisNode({ metadata, spec }: PersistentVolume, readOnly: boolean): Published {
   const path = spec.hostPath?.path ?? spec.local?.path;
   if (!path) throw new Error(`no volume plugin matched PersistentVolume "${metadata.name}"`);
-  return path;
+  return spec.volumeMode === 'Block' ? { device: path, readOnly } : { path, readOnly };
 }
 
 function isGrowing({ spec, status }: PersistentVolumeClaim): boolean {

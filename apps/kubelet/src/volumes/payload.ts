@@ -96,7 +96,9 @@ async function projectedFiles(
     const certificates = await context.trustBundles.read(source.clusterTrustBundle);
     return new Map([[source.clusterTrustBundle.path, { data: Buffer.from(certificates), mode }]]);
   }
-  const [kind = 'nothing'] = Object.keys(source);
+  const [kind] = Object.keys(source);
+  if (kind === undefined)
+    throw new Error('a projected volume source is empty: podCertificate is not enabled in this cluster');
   throw new Error(`projected volume source ${kind} is not supported by this kubelet`);
 }
 

@@ -10,6 +10,8 @@ import { uidOf } from '../pods/pod-facts';
 
 interface Token {
   value: string;
+  /** RFC 3339 */
+  expires: string;
   refreshAt: number;
 }
 
@@ -30,14 +32,19 @@ export class TokenManager {
     private readonly random: Random,
   ) {}
 
-  async get(
+  async get(pod: Pod, projection: ServiceAccountTokenProjection): Promise<string> {
+    return (await this.token(pod, projection)).value;
+  }
+
+  /** With the time when it ends. */
+  async token(
     pod: Pod,
-    { audience, expirationSeconds = defaultExpirationSeconds }: ServiceAccountTokenProjection,
-  ): Promise<string> {
+    { audience, expirationSeconds = defaultExpirationSeconds }: Omit<ServiceAccountTokenProjection, 'path'>,
+  ): Promise<Readonly<Token>> {
     const key = `${uidOf(pod)}|${audience ?? ''}|${expirationSeconds}`;
     const known = this.tokens.get(key);
     const now = this.clock.now();
-    if (known && now < known.refreshAt) return known.value;
+    if (known && now < known.refreshAt) return known;
     const { name, namespace } = pod.metadata;
     const request: TokenRequest = {
       apiVersion: 'authentication.k8s.io/v1',
@@ -56,10 +63,12 @@ export class TokenManager {
       });
     const value = answer.status?.token;
     if (!value) throw new Error('the API server answered a TokenRequest without a token');
-    const lifetime = Date.parse(answer.status?.expirationTimestamp ?? '') - now;
+    const expires = answer.status?.expirationTimestamp ?? '';
+    const lifetime = Date.parse(expires) - now;
     const wait = Math.min(maxAgeMs, lifetime * refreshAfter) - this.random.next() * maxJitterMs;
-    this.tokens.set(key, { value, refreshAt: now + Math.max(0, wait) });
-    return value;
+    const token = { value, expires, refreshAt: now + Math.max(0, wait) };
+    this.tokens.set(key, token);
+    return token;
   }
 
   forget(uid: string): void {

@@ -1,6 +1,6 @@
 import type { Container, Pod, Volume, VolumeMount } from '@tinkernetes/api';
 import type { Clock, Random } from '@tinkernetes/component-base';
-import type { DeepPartial, Mount } from '@tinkernetes/cri';
+import type { DeepPartial, Device, Mount } from '@tinkernetes/cri';
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
@@ -33,8 +33,9 @@ export class MountError extends Error {
   override readonly name = 'MountError';
 }
 
-/** Where a volume's content is: a directory of the node, or an image. */
-export type MountedVolume = { path: string; readOnly?: boolean } | { image: string };
+/** Where a volume's content is: a directory of the node, a block device, or an image. */
+export type MountedVolume =
+  { path: string; readOnly?: boolean } | { device: string; readOnly?: boolean } | { image: string };
 export type MountedVolumes = ReadonlyMap<string, MountedVolume>;
 
 /** How long volumes may take to be attached before the Pod says so. Source: upstream's podAttachAndMountTimeout. */
@@ -61,7 +62,9 @@ export class VolumeManager {
     const { trustBundles } = this.deps;
     const results = await Promise.allSettled(
       (pod.spec.volumes ?? []).map(async (volume) => {
-        mounted.set(volume.name, await this.setUp(pod, volume, { ...context, trustBundles }));
+        const set = await this.setUp(pod, volume, { ...context, trustBundles });
+        checkMode(pod, volume, set);
+        mounted.set(volume.name, set);
       }),
     );
     const failed = results.flatMap((result, i) => {
@@ -170,6 +173,31 @@ function pluginOf(volume: Volume): string {
 /** A driver's refusal with its code, as Kubernetes shows it. */
 const describe = (error: Error): string => (error.name === 'CsiError' ? error.toString() : error.message);
 
+/** A device is named in volumeDevices, everything else in volumeMounts. Source: desired_state_of_world_populator.go. */
+function checkMode({ spec }: Pod, { name }: Volume, mounted: MountedVolume): void {
+  const containers = [
+    ...(spec.initContainers ?? []),
+    ...spec.containers,
+    ...(spec.ephemeralContainers ?? []),
+  ];
+  const isDevice = 'device' in mounted;
+  const wrong = isDevice ? 'volumeMounts' : 'volumeDevices';
+  if (containers.some((container) => container[wrong]?.some((use) => use.name === name)))
+    throw new Error(
+      `volume ${name} has volumeMode ${isDevice ? 'Block' : 'Filesystem'}, but is specified in ${wrong}`,
+    );
+}
+
+/** A container's block devices in the runtime's terms. */
+export function volumeDevices(container: Container, mounted: MountedVolumes): Device[] {
+  return (container.volumeDevices ?? []).map(({ name, devicePath }) => {
+    const volume = mounted.get(name);
+    if (!volume || !('device' in volume)) throw new Error(`volume "${name}" is no block device`);
+    const permissions = volume.readOnly ? 'r' : 'mrw';
+    return { containerPath: devicePath, hostPath: volume.device, permissions };
+  });
+}
+
 const propagations = {
   None: 'PROPAGATION_PRIVATE',
   HostToContainer: 'PROPAGATION_HOST_TO_CONTAINER',
@@ -185,7 +213,7 @@ export async function volumeMounts(
   const mounts: Array<DeepPartial<Mount>> = [];
   for (const mount of container.volumeMounts ?? []) {
     const volume = mounted.get(mount.name);
-    if (!volume) throw new Error(`volume "${mount.name}" is not mounted`);
+    if (!volume || 'device' in volume) throw new Error(`volume "${mount.name}" is not mounted`);
     const subPath = subPathOf(mount, env);
     const shared = {
       containerPath: mount.mountPath.startsWith('/') ? mount.mountPath : `/${mount.mountPath}`,

@@ -136,6 +136,7 @@ export function unaryTest(process: Process, operator: string, operand: string): 
     case '-c':
       return kind === 'device';
     case '-b':
+      return kind === 'block';
     case '-p':
     case '-S':
       return false;

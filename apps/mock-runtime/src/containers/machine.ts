@@ -21,7 +21,15 @@ export function makeMachine(
     readonlyRoot: security?.readonlyRootfs ?? false,
     maskedPaths: security?.maskedPaths,
     readonlyPaths: security?.readonlyPaths,
-    mounts: config.mounts.filter((mount) => mount.hostPath !== ''),
+    mounts: [
+      ...config.mounts.filter((mount) => mount.hostPath !== ''),
+      ...config.devices.map(({ containerPath, hostPath, permissions }) => ({
+        containerPath,
+        hostPath,
+        readonly: !permissions.includes('w'),
+        isDevice: true,
+      })),
+    ],
     files: sandboxFiles(sandbox, hostname),
     virtual: (path) =>
       virtualNode(path, machine, {

@@ -12,6 +12,7 @@ const words = {
   EINVAL: 'Invalid argument',
   EXDEV: 'Invalid cross-device link',
   ENOSPC: 'No space left on device',
+  ENOMEM: 'Cannot allocate memory',
   EBUSY: 'Device or resource busy',
 } as const;
 

@@ -4,7 +4,7 @@ import { contentOf } from './nodes';
 import type { Place } from './walk';
 
 export interface FileInfo {
-  kind: 'file' | 'directory' | 'link' | 'device' | 'other';
+  kind: 'file' | 'directory' | 'link' | 'device' | 'block' | 'other';
   mode: number;
   uid: number;
   gid: number;
@@ -13,7 +13,10 @@ export interface FileInfo {
 }
 
 export function infoOf(at: Place): FileInfo {
-  if (at.kind === 'host') return infoOfHost(onHost(at.path, () => lstatSync(at.hostPath)));
+  if (at.kind === 'host') {
+    const info = infoOfHost(onHost(at.path, () => lstatSync(at.hostPath)));
+    return at.mount.isDevice ? { ...info, kind: 'block', mode: 0o660, uid: 0, gid: 6, size: 0 } : info;
+  }
   const { node } = at;
   if (!node) throw new FileError('ENOENT', at.path);
   const size =

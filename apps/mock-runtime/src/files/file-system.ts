@@ -8,6 +8,7 @@ import {
   readlinkSync,
   renameSync,
   rmdirSync,
+  statSync,
   symlinkSync,
   unlinkSync,
   utimesSync,
@@ -17,10 +18,11 @@ import { posix } from 'node:path';
 import type { Clock } from '@tinkernetes/component-base';
 import { errorCode } from '../error-code';
 import type { User } from '../kernel/process';
+import { openBlockDevice, type BlockDevice } from './block-device';
 import { FileError } from './file-error';
 import { infoOf, kindOf, onHost, type FileInfo } from './file-info';
 import { Layer } from './layer';
-import { isHostFile, isWritable, Mounts, type Mount } from './mounts';
+import { isHostFile, isWritable, Mounts, type HostPlace, type Mount } from './mounts';
 import { contentOf, device, directory, type DirectoryNode, type FsNode } from './nodes';
 import { linkTarget, walk, type MemoryPlace, type Place } from './walk';
 
@@ -45,6 +47,8 @@ export interface FileSystemOptions {
 }
 
 const executableBits = 0o111;
+/** Of a disk that a command wants as a whole. */
+const mostAtOnce = 256 * 1024 ** 2;
 
 /**
  * A container's file system: the image's tree, shared and copied where the container writes, and mounts of the
@@ -114,8 +118,18 @@ export class FileSystem {
     return at.kind === 'memory' ? at.node : undefined;
   }
 
+  /** The block device at the path, to be opened instead of read as a whole. */
+  blockDevice(path: string): BlockDevice | undefined {
+    const at = this.locate(path, true);
+    return at.kind === 'host' && at.mount.isDevice
+      ? { hostPath: at.hostPath, readonly: at.mount.readonly }
+      : undefined;
+  }
+
   readFile(path: string): Buffer {
     const at = this.existing(path, true);
+    if (at.kind === 'host' && at.mount.isDevice && diskSize(at) > mostAtOnce)
+      throw new FileError('ENOMEM', path);
     if (at.kind === 'host') return onHost(path, () => readFileSync(at.hostPath));
     if (at.node.kind === 'directory') throw new FileError('EISDIR', path);
     return at.node.kind === 'file' ? contentOf(at.node) : Buffer.alloc(0);
@@ -123,7 +137,11 @@ export class FileSystem {
 
   writeFile(path: string, data: Buffer, { append = false, mode = 0o644, user }: WriteOptions = {}): void {
     const at = this.writable(path, true);
-    if (at.kind === 'host') {
+    if (at.kind === 'host' && at.mount.isDevice) {
+      const file = openBlockDevice({ hostPath: at.hostPath, readonly: at.mount.readonly }, path, 'write');
+      void file.write(data);
+      file.release();
+    } else if (at.kind === 'host') {
       onHost(path, () => (append ? appendFileSync : writeFileSync)(at.hostPath, data, { mode }));
     } else {
       if (at.node?.kind === 'directory') throw new FileError('EISDIR', path);
@@ -330,6 +348,8 @@ export class FileSystem {
     else this.layer.makeDirectories(path);
   }
 }
+
+const diskSize = ({ path, hostPath }: HostPlace): number => onHost(path, () => statSync(hostPath).size);
 
 function isWithin(path: string, outer: string): boolean {
   return path.startsWith(outer) && (path.length === outer.length || path[outer.length] === '/');

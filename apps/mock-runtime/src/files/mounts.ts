@@ -9,6 +9,8 @@ export interface Mount {
   readonly: boolean;
   /** Read-only with what is mounted below it; otherwise file systems mounted there can be written. */
   recursiveReadOnly?: boolean;
+  /** A block device: what is there has its size for good, and no path below it. */
+  isDevice?: boolean;
 }
 
 export interface HostPlace {

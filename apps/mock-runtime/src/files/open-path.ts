@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { OpenFile, nullFile } from '../kernel/open-file';
 import type { Process } from '../kernel/process';
+import { openBlockDevice } from './block-device';
 import { FileError } from './file-error';
 import type { DeviceNode } from './nodes';
 
@@ -22,6 +23,8 @@ export function openPath(
   if (descriptor) return existing(files, Number(descriptor[1]), path);
   const node = fs.exists(path) ? fs.node(path) : undefined;
   if (node?.kind === 'device') return openDevice(process, node.device, path, files);
+  const disk = fs.blockDevice(path);
+  if (disk) return openBlockDevice(disk, path, mode);
   if (mode === 'read') {
     if (!fs.exists(path)) throw new FileError('ENOENT', path);
     const data = fs.readFile(path);

@@ -1,5 +1,6 @@
 import { realClock, realRandom } from '@tinkernetes/component-base';
 import { FileSystem } from '../files/file-system';
+import type { Mount } from '../files/mounts';
 import { virtualNode } from '../files/virtual-files';
 import { rootTree } from '../images/root-tree';
 import { toolset } from '../images/toolset';
@@ -8,7 +9,7 @@ import { Cpu } from '../kernel/cpu';
 import { Memory } from '../kernel/memory';
 import { OpenFile } from '../kernel/open-file';
 import { Pipe } from '../kernel/pipe';
-import { Process, type Machine } from '../kernel/process';
+import { Process, type Machine, type User } from '../kernel/process';
 import { ProcessTable } from '../kernel/process-table';
 import { resolveProgram } from '../kernel/spawn';
 import { NetNamespace } from '../network/net-namespace';
@@ -29,13 +30,24 @@ const images = {
   debian: rootTree({ commands: toolset('debian') }),
 };
 
+export interface ShellSettings {
+  kind: 'busybox' | 'debian';
+  stdin?: string;
+  mounts?: readonly Mount[];
+  /** root, if left out */
+  user?: User;
+}
+
+const root: User = { uid: 0, gid: 0, groups: [0] };
+
 /** Runs a command line in a container of its own, without a runtime around it. */
 export async function runShell(
   argv: readonly string[],
-  { kind, stdin = '' }: { kind: 'busybox' | 'debian'; stdin?: string },
+  { kind, stdin = '', mounts = [], user = root }: ShellSettings,
 ): Promise<ShellOutcome> {
   const fs: FileSystem = new FileSystem(images[kind], {
     clock: realClock,
+    mounts,
     virtual: (path) => virtualNode(path, machine, { resources: undefined, sysctls: {} }),
   });
   const machine: Machine = {
@@ -61,7 +73,7 @@ export async function runShell(
     argv,
     env: { PATH: '/bin:/usr/bin', HOME: '/root' },
     cwd: '/work',
-    user: { uid: 0, gid: 0, groups: [0] },
+    user,
     files: new Map([
       [0, input.readEnd],
       [1, new OpenFile({ write: (data) => void stdout.push(data) })],

@@ -1,7 +1,7 @@
 import { KeyedLock } from '@tinkernetes/component-base';
 import { CsiError } from '../csi-error';
 import type { CreateVolumeRequest, Service, Topology, VolumeCapability } from '../types';
-import { topologyKey } from './names';
+import { sizeKey, topologyKey } from './names';
 import type { VolumeRecord, VolumeStore } from './volume-store';
 
 const defaultCapacity = 1024 ** 3;
@@ -53,13 +53,29 @@ export function createController({ store, perNode }: ControllerOptions): Partial
             'ALREADY_EXISTS',
             `Volume with the same name: ${name} but with different size already exist`,
           );
-        const record = known ?? { volumeId: name, capacityBytes, parameters, mutableParameters, nodes: [] };
+        const isBlock = request.volumeCapabilities?.some(({ block }) => block) ?? false;
+        if (known && (known.isBlock ?? false) !== isBlock)
+          throw new CsiError(
+            'ALREADY_EXISTS',
+            `Volume with the same name: ${name} but with different access type already exist`,
+          );
+        const record = known ?? {
+          volumeId: name,
+          capacityBytes,
+          parameters,
+          mutableParameters,
+          nodes: [],
+          ...(isBlock ? { isBlock } : {}),
+        };
         if (!known) await store.put(record);
         return {
           volume: {
             volumeId: record.volumeId,
             capacityBytes: record.capacityBytes,
-            volumeContext: record.parameters,
+            volumeContext: {
+              ...record.parameters,
+              ...(isBlock ? { [sizeKey]: String(record.capacityBytes) } : {}),
+            },
             accessibleTopology,
           },
         };
@@ -116,8 +132,8 @@ export function createController({ store, perNode }: ControllerOptions): Partial
 function checkCapabilities(capabilities: readonly VolumeCapability[]): void {
   if (capabilities.length === 0)
     throw new CsiError('INVALID_ARGUMENT', 'Volume Capabilities missing in request');
-  if (capabilities.some(({ block }) => block))
-    throw new CsiError('INVALID_ARGUMENT', 'block volumes are not supported');
+  if (capabilities.some(({ block }) => block) && capabilities.some(({ mount }) => mount))
+    throw new CsiError('INVALID_ARGUMENT', 'cannot have both block and mount access type');
 }
 
 function checkMutable(parameters: Record<string, string>): void {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCsiClient, type CsiClient } from '../client';
@@ -157,10 +157,42 @@ describe.each([
     await expect(readFile(join(target, 'file'))).rejects.toThrow('ENOENT');
   });
 
+  it('shows a block volume as a disk of its size, which grows and keeps its bytes', async () => {
+    const block: VolumeCapability = { block: {}, accessMode: { mode: 'SINGLE_NODE_WRITER' } };
+    const created = await create('pvc-block', { volumeCapabilities: [block] });
+    const target = join(directory, 'publish/pod-uid');
+    const publish = {
+      volumeId: 'pvc-block',
+      stagingTargetPath: join(directory, 'block-staging'),
+      targetPath: target,
+      volumeCapability: block,
+      volumeContext: created?.volumeContext ?? {},
+    };
+    await node.nodeStageVolume(publish);
+    await node.nodePublishVolume(publish);
+    expect((await stat(target)).size).toBe(1024 ** 3);
+    await writeFile(target, 'bytes', { flag: 'r+' });
+    const capacityRange = { requiredBytes: 2 * 1024 ** 3 };
+    await controller.controllerExpandVolume({ volumeId: 'pvc-block', capacityRange });
+    await node.nodeExpandVolume({ volumeId: 'pvc-block', volumePath: target, capacityRange });
+    expect((await stat(target)).size).toBe(2 * 1024 ** 3);
+    await node.nodeUnpublishVolume({ volumeId: 'pvc-block', targetPath: target });
+    await expect(stat(target)).rejects.toThrow('ENOENT');
+    await node.nodePublishVolume(publish);
+    const disk = await open(target, 'r');
+    const { buffer } = await disk.read(Buffer.alloc(5), 0, 5, 0).finally(() => disk.close());
+    expect(buffer.toString()).toBe('bytes');
+    await expect(node.nodePublishVolume({ ...publish, volumeCapability: mounted })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    });
+    await expect(create('pvc-block')).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    await node.nodeUnpublishVolume({ volumeId: 'pvc-block', targetPath: target });
+  });
+
   it.each<[string, Partial<CreateVolumeRequest>, string]>([
     ['', {}, 'INVALID_ARGUMENT'],
     ['../../etc', {}, 'INVALID_ARGUMENT'],
-    ['block', { volumeCapabilities: [{ block: {} }] }, 'INVALID_ARGUMENT'],
+    ['both', { volumeCapabilities: [{ block: {} }, mounted] }, 'INVALID_ARGUMENT'],
     ['none', { volumeCapabilities: [] }, 'INVALID_ARGUMENT'],
     ['big', { capacityRange: { requiredBytes: 2 * 1024 ** 4 } }, 'OUT_OF_RANGE'],
     ['tuned', { mutableParameters: { color: 'red' } }, 'INVALID_ARGUMENT'],

@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import { CsiError } from '../csi-error';
-import type { Service } from '../types';
+import type { NodeStageRequest, Service } from '../types';
 import { linkTo, unlinkFrom } from './links';
-import { topologyKey } from './names';
+import { sizeKey, topologyKey } from './names';
 import type { VolumeStore } from './volume-store';
 
 /** Set by the kubelet for volumes that a Pod itself describes. */
@@ -17,12 +17,21 @@ export interface NodeOptions {
 /** Shows volumes at the paths where the kubelet wants them. Source: CSI v1, Node Service RPC. */
 export function createNode({ store, nodeId, perNode }: NodeOptions): Partial<Service<'node'>> {
   /** A node with a disk of its own has the volume when it is first used there. */
-  const ensure = async (volumeId: string): Promise<void> => {
+  const ensure = async ({ volumeId, volumeCapability, volumeContext }: NodeStageRequest): Promise<void> => {
     if (!perNode || (await store.find(volumeId))) {
       await store.get(volumeId);
       return;
     }
-    await store.put({ volumeId, capacityBytes: 0, parameters: {}, mutableParameters: {}, nodes: [] });
+    const capacityBytes = Number(volumeContext?.[sizeKey] ?? 0);
+    const isBlock = volumeCapability?.block ? { isBlock: true } : {};
+    await store.put({
+      volumeId,
+      capacityBytes,
+      parameters: {},
+      mutableParameters: {},
+      nodes: [],
+      ...isBlock,
+    });
   };
   const isEphemeral = (context: Record<string, string> | undefined): boolean =>
     context?.[ephemeralContext] === 'true';
@@ -41,10 +50,12 @@ export function createNode({ store, nodeId, perNode }: NodeOptions): Partial<Ser
         ),
       }),
 
-    async nodeStageVolume({ volumeId, stagingTargetPath }) {
+    async nodeStageVolume(request) {
+      const { volumeId, stagingTargetPath, volumeCapability } = request;
       need('Staging target path', stagingTargetPath);
-      await ensure(volumeId);
-      await linkTo(store.dataOf(volumeId), stagingTargetPath);
+      await ensure(request);
+      // A device is used as it is.
+      if (!volumeCapability?.block) await linkTo(store.dataOf(volumeId), stagingTargetPath);
       return {};
     },
     async nodeUnstageVolume({ stagingTargetPath }) {
@@ -55,8 +66,10 @@ export function createNode({ store, nodeId, perNode }: NodeOptions): Partial<Ser
 
     async nodePublishVolume({ volumeId, targetPath, volumeCapability, volumeContext }) {
       need('Target path', targetPath);
-      if (!volumeCapability?.mount)
-        throw new CsiError('INVALID_ARGUMENT', 'only volumes that are mounted as file systems are supported');
+      if (!volumeCapability?.mount && !volumeCapability?.block)
+        throw new CsiError('INVALID_ARGUMENT', 'Volume capability missing in request');
+      if (volumeCapability.block && isEphemeral(volumeContext))
+        throw new CsiError('INVALID_ARGUMENT', 'a volume that a Pod describes is no block device');
       if (isEphemeral(volumeContext) && !(await store.find(volumeId)))
         await store.put({
           volumeId,
@@ -66,8 +79,10 @@ export function createNode({ store, nodeId, perNode }: NodeOptions): Partial<Ser
           nodes: [],
           ephemeral: true,
         });
-      await store.get(volumeId);
-      await linkTo(store.dataOf(volumeId), targetPath);
+      const { isBlock = false } = await store.get(volumeId);
+      if (isBlock !== Boolean(volumeCapability.block))
+        throw new CsiError('INVALID_ARGUMENT', `volume ${volumeId} has another access type`);
+      await linkTo(isBlock ? store.diskOf(volumeId) : store.dataOf(volumeId), targetPath);
       return {};
     },
     async nodeUnpublishVolume({ volumeId, targetPath }) {
@@ -78,11 +93,15 @@ export function createNode({ store, nodeId, perNode }: NodeOptions): Partial<Ser
     },
 
     async nodeExpandVolume({ volumeId, capacityRange }) {
-      await store.get(volumeId);
-      return { capacityBytes: capacityRange?.requiredBytes ?? 0 };
+      const record = await store.get(volumeId);
+      const capacityBytes = Math.max(record.capacityBytes, capacityRange?.requiredBytes ?? 0);
+      if (record.isBlock && capacityBytes > record.capacityBytes)
+        await store.put({ ...record, capacityBytes });
+      return { capacityBytes };
     },
     async nodeGetVolumeStats({ volumeId, volumePath }) {
-      await store.get(volumeId);
+      const { isBlock, capacityBytes } = await store.get(volumeId);
+      if (isBlock) return { usage: [{ unit: 'BYTES', total: capacityBytes, available: 0, used: 0 }] };
       const { bsize, blocks, bavail, files, ffree } = await statfs(volumePath);
       return {
         usage: [

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CsiError } from '../csi-error';
 
@@ -10,6 +10,8 @@ export interface VolumeRecord {
   mutableParameters: Record<string, string>;
   /** Ids of the nodes that it is attached to. */
   nodes: string[];
+  /** A raw device of its capacity, not a directory. */
+  isBlock?: boolean;
   /** Lives and dies with one Pod. */
   ephemeral?: boolean;
 }
@@ -19,6 +21,11 @@ const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).
 /** Volumes as directories: `<root>/<volume id>/{volume.json,data}`. */
 export class VolumeStore {
   constructor(private readonly root: string) {}
+
+  /** The file that stands for the disk of a block volume. */
+  diskOf(volumeId: string): string {
+    return join(this.directory(volumeId), 'disk');
+  }
 
   dataOf(volumeId: string): string {
     return join(this.directory(volumeId), 'data');
@@ -42,9 +49,21 @@ export class VolumeStore {
   /** Replaces the record at once, never half of it. */
   async put(record: VolumeRecord): Promise<void> {
     const file = this.file(record.volumeId);
-    await mkdir(this.dataOf(record.volumeId), { recursive: true, mode: 0o777 });
+    if (record.isBlock) await this.sizeDisk(record);
+    else await mkdir(this.dataOf(record.volumeId), { recursive: true, mode: 0o777 });
     await writeFile(`${file}.new`, JSON.stringify(record));
     await rename(`${file}.new`, file);
+  }
+
+  /** A sparse file: it takes only what is written. It never shrinks. */
+  private async sizeDisk({ volumeId, capacityBytes }: VolumeRecord): Promise<void> {
+    await mkdir(this.directory(volumeId), { recursive: true, mode: 0o777 });
+    const disk = await open(this.diskOf(volumeId), 'a', 0o660);
+    try {
+      if ((await disk.stat()).size < capacityBytes) await disk.truncate(capacityBytes);
+    } finally {
+      await disk.close();
+    }
   }
 
   async remove(volumeId: string): Promise<void> {

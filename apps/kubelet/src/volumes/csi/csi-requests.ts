@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { CSIDriver, PersistentVolume, Pod } from '@tinkernetes/api';
+import type { CSIDriver, CSIVolumeSource, PersistentVolume, Pod } from '@tinkernetes/api';
 import type { VolumeCapability } from '@tinkernetes/csi';
 import { uidOf } from '../../pods/pod-facts';
+import type { CsiDriverConnection } from './csi-drivers';
 
 const lifecycle = 'csi.storage.k8s.io/';
 
@@ -20,10 +21,16 @@ const accessModes = {
   ReadWriteOncePod: 'SINGLE_NODE_WRITER',
 } as const;
 
-export function capabilityOf({ spec }: PersistentVolume, fsType = ''): VolumeCapability {
+export function capabilityOf(
+  { spec }: PersistentVolume,
+  fsType = '',
+  volumeMountGroup = '',
+): VolumeCapability {
   const [mode = 'ReadWriteOnce'] = spec.accessModes ?? [];
   return {
-    mount: { fsType, mountFlags: spec.mountOptions ?? [] },
+    ...(spec.volumeMode === 'Block'
+      ? { block: {} }
+      : { mount: { fsType, mountFlags: spec.mountOptions ?? [], volumeMountGroup } }),
     accessMode: { mode: accessModes[mode] },
   };
 }
@@ -38,6 +45,18 @@ export function groupOwns({ spec }: PersistentVolume, object: CSIDriver | undefi
     default:
       return Boolean(spec.csi?.fsType) && (spec.accessModes ?? []).includes('ReadWriteOnce');
   }
+}
+
+/** The same of a volume that a Pod itself describes: it is nobody else's. */
+export function groupOwnsInline({ fsType }: CSIVolumeSource, object: CSIDriver | undefined): boolean {
+  const { fsGroupPolicy } = object?.spec ?? {};
+  return fsGroupPolicy === 'File' || (fsGroupPolicy !== 'None' && Boolean(fsType));
+}
+
+/** The Pod's group, where the driver itself gives volumes to it. Source: VOLUME_MOUNT_GROUP. */
+export function groupForDriver(pod: Pod, { capabilities }: CsiDriverConnection): string | undefined {
+  const group = pod.spec.securityContext?.fsGroup;
+  return group !== undefined && capabilities.has('VOLUME_MOUNT_GROUP') ? String(group) : undefined;
 }
 
 /** What a driver that asks for it is told of the Pod. */

@@ -15,10 +15,28 @@ import { KeyedLock, type Logger } from '@tinkernetes/component-base';
 import { uidOf } from '../../pods/pod-facts';
 import type { PodEvents } from '../../runtime/pod-events';
 import { giveToGroup } from '../ownership';
+import type { TokenManager } from '../token-manager';
 import { CsiDrivers, type CsiDriverConnection } from './csi-drivers';
 import { CsiNodeObject } from './csi-node';
-import { CsiPaths, removeMountPoint, writeVolumeData, type VolumeData } from './csi-paths';
-import { attachmentName, capabilityOf, groupOwns, inlineHandle, podInfo, uniqueNameOf } from './csi-requests';
+import {
+  CsiPaths,
+  linkDevice,
+  removePublished,
+  removeStaged,
+  writeVolumeData,
+  type VolumeData,
+} from './csi-paths';
+import { podTokens } from './csi-tokens';
+import {
+  attachmentName,
+  capabilityOf,
+  groupForDriver,
+  groupOwns,
+  groupOwnsInline,
+  inlineHandle,
+  podInfo,
+  uniqueNameOf,
+} from './csi-requests';
 import { growOnNode, type ClaimedVolume, type GrowthDeps } from './volume-growth';
 import { VolumesInUse } from './volumes-in-use';
 
@@ -37,15 +55,14 @@ export interface CsiVolumesDeps {
   nodeName: string;
   nodeUID(): string | undefined;
   node(): Node | undefined;
+  tokens: Pick<TokenManager, 'token'>;
   events: PodEvents;
   /** A driver has come: what waits for it can go on. */
   onDriver(): void;
 }
 
-interface Published {
-  path: string;
-  readOnly: boolean;
-}
+/** A directory, or a block device. */
+export type Published = { readOnly: boolean } & ({ path: string } | { device: string });
 
 /**
  * Volumes of CSI drivers in Pods: staged once a node, published once a Pod, taken away in reverse.
@@ -68,7 +85,7 @@ export class CsiVolumes {
     const { client, logger, signal, nodeName, nodeUID } = deps;
     this.paths = new CsiPaths(deps.rootDir);
     this.inUse = new VolumesInUse(client, nodeName);
-    this.growth = { client, events: deps.events, nodeName, paths: this.paths };
+    this.growth = { client, events: deps.events, nodeName };
     const object = new CsiNodeObject({ client, nodeName, nodeUID });
     this.drivers = new CsiDrivers({
       directory: deps.registryDir,
@@ -97,17 +114,23 @@ export class CsiVolumes {
   ): Promise<Published> {
     const { csi } = volume.spec;
     if (!csi) throw new Error(`no volume plugin matched PersistentVolume "${volume.metadata.name}"`);
-    if (volume.spec.volumeMode === 'Block')
-      throw new Error('volumeMode Block is not supported by this kubelet');
+    const isBlock = volume.spec.volumeMode === 'Block';
     const { driver, volumeHandle: handle } = csi;
     const name = uniqueNameOf(driver, handle);
     const key = `${uidOf(pod)}/${volume.metadata.name}`;
+    const known = {
+      specVolID: volume.metadata.name,
+      volumeHandle: handle,
+      driverName: driver,
+      ...(isBlock ? { volumeMode: 'Block' as const } : {}),
+    };
+    const place = this.paths.placeOf(uidOf(pod), known);
     await this.recover();
     return this.locks.run(name, async () => {
       const connection = this.drivers.get(driver);
       const done = this.published.get(key);
       if (done) {
-        await growOnNode(this.growth, pod, { claim, volume, connection });
+        await growOnNode(this.growth, pod, { claim, volume, connection, place });
         return done;
       }
       const object = await this.driverObject(driver);
@@ -116,9 +139,7 @@ export class CsiVolumes {
       if (isAttached) await this.inUse.add(name);
       const publishContext = isAttached ? await this.attached(name, attachmentID) : {};
       const data: VolumeData = {
-        specVolID: volume.metadata.name,
-        volumeHandle: handle,
-        driverName: driver,
+        ...known,
         nodeName: this.deps.nodeName,
         attachmentID: isAttached ? attachmentID : '',
         volumeLifecycleMode: 'Persistent',
@@ -126,36 +147,40 @@ export class CsiVolumes {
       const request = {
         volumeId: handle,
         publishContext,
-        volumeCapability: capabilityOf(volume, csi.fsType),
-        volumeContext: { ...csi.volumeAttributes, ...podInfo(pod, object, false) },
+        volumeCapability: capabilityOf(volume, csi.fsType, groupForDriver(pod, connection)),
+        volumeContext: csi.volumeAttributes ?? {},
       };
-      const staging = this.paths.staging(driver, handle);
       const stages = connection.capabilities.has('STAGE_UNSTAGE_VOLUME');
       if (stages) {
-        await writeVolumeData(staging, data);
-        await mkdir(staging, { recursive: true, mode: 0o750 }).catch(ignoreExisting);
+        await writeVolumeData(place.stagedData, data);
+        await mkdir(place.staging, { recursive: true, mode: 0o750 }).catch(ignoreExisting);
         await connection.node.nodeStageVolume({
           ...request,
-          stagingTargetPath: staging,
+          stagingTargetPath: place.staging,
           secrets: await this.secrets(csi.nodeStageSecretRef),
         });
       }
-      const path = this.paths.target(uidOf(pod), volume.metadata.name);
-      await writeVolumeData(path, data);
+      await writeVolumeData(place.publishedData, data);
+      await linkDevice(place);
       this.usersOf(name).add(uidOf(pod));
       const isReadOnly = readOnly || csi.readOnly === true;
+      const told = await podTokens(pod, object, this.deps.tokens);
       await connection.node.nodePublishVolume({
         ...request,
-        stagingTargetPath: stages ? staging : '',
-        targetPath: path,
+        volumeContext: { ...request.volumeContext, ...podInfo(pod, object, false), ...told.volumeContext },
+        stagingTargetPath: stages ? place.staging : '',
+        targetPath: place.target,
         readonly: isReadOnly,
-        secrets: await this.secrets(csi.nodePublishSecretRef),
+        secrets: { ...(await this.secrets(csi.nodePublishSecretRef)), ...told.secrets },
       });
-      if (!isReadOnly && groupOwns(volume, object))
-        await giveToGroup(await realpath(path), pod, { readOnly: false });
-      const result = { path, readOnly: isReadOnly };
+      const drivers = groupForDriver(pod, connection) !== undefined;
+      if (!isReadOnly && !isBlock && !drivers && groupOwns(volume, object))
+        await giveToGroup(await realpath(place.target), pod, { readOnly: false });
+      const result = place.link
+        ? { device: place.link, readOnly: isReadOnly }
+        : { path: place.target, readOnly: isReadOnly };
       if (!object?.spec.requiresRepublish) this.published.set(key, result);
-      await growOnNode(this.growth, pod, { claim, volume, connection });
+      await growOnNode(this.growth, pod, { claim, volume, connection, place });
       return result;
     });
   }
@@ -177,30 +202,36 @@ export class CsiVolumes {
         throw new Error(
           `kubernetes.io/csi: mounter.SetUpAt failed to check volume lifecycle mode: volume mode "Ephemeral" not supported by driver ${csi.driver} (only supports ["Persistent"])`,
         );
-      const path = this.paths.target(uid, name);
-      await writeVolumeData(path, {
-        specVolID: name,
-        volumeHandle: handle,
-        driverName: csi.driver,
+      const known = { specVolID: name, volumeHandle: handle, driverName: csi.driver };
+      const { target: path, publishedData } = this.paths.placeOf(uid, known);
+      await writeVolumeData(publishedData, {
+        ...known,
         nodeName: this.deps.nodeName,
         attachmentID: '',
         volumeLifecycleMode: 'Ephemeral',
       });
       const secret = csi.nodePublishSecretRef?.name;
+      const group = groupForDriver(pod, connection);
+      const told = await podTokens(pod, object, this.deps.tokens);
       await connection.node.nodePublishVolume({
         volumeId: handle,
         stagingTargetPath: '',
         targetPath: path,
         readonly: csi.readOnly ?? false,
         volumeCapability: {
-          mount: { fsType: csi.fsType ?? '' },
+          mount: { fsType: csi.fsType ?? '', volumeMountGroup: group ?? '' },
           accessMode: { mode: 'SINGLE_NODE_WRITER' },
         },
-        volumeContext: { ...csi.volumeAttributes, ...podInfo(pod, object, true) },
-        secrets: await this.secrets(secret ? { name: secret, namespace } : undefined),
+        volumeContext: { ...csi.volumeAttributes, ...podInfo(pod, object, true), ...told.volumeContext },
+        secrets: {
+          ...(await this.secrets(secret ? { name: secret, namespace } : undefined)),
+          ...told.secrets,
+        },
       });
+      if (!csi.readOnly && group === undefined && groupOwnsInline(csi, object))
+        await giveToGroup(await realpath(path), pod, { readOnly: false });
       const result = { path, readOnly: csi.readOnly ?? false };
-      this.published.set(key, result);
+      if (!object.spec.requiresRepublish) this.published.set(key, result);
       return result;
     });
   }
@@ -226,9 +257,9 @@ export class CsiVolumes {
   private async unpublish(podUID: string, data: VolumeData): Promise<void> {
     const { driverName, volumeHandle, specVolID } = data;
     const connection = this.drivers.get(driverName);
-    const path = this.paths.target(podUID, specVolID);
-    await connection.node.nodeUnpublishVolume({ volumeId: volumeHandle, targetPath: path });
-    await removeMountPoint(path);
+    const place = this.paths.placeOf(podUID, data);
+    await connection.node.nodeUnpublishVolume({ volumeId: volumeHandle, targetPath: place.target });
+    await removePublished(place);
     this.published.delete(`${podUID}/${specVolID}`);
     const name = uniqueNameOf(driverName, volumeHandle);
     const users = this.usersOf(name);
@@ -242,9 +273,9 @@ export class CsiVolumes {
     const { driverName, volumeHandle } = data;
     const name = uniqueNameOf(driverName, volumeHandle);
     if (connection.capabilities.has('STAGE_UNSTAGE_VOLUME')) {
-      const staging = this.paths.staging(driverName, volumeHandle);
-      await connection.node.nodeUnstageVolume({ volumeId: volumeHandle, stagingTargetPath: staging });
-      await removeMountPoint(staging);
+      const place = this.paths.placeOf('', data);
+      await connection.node.nodeUnstageVolume({ volumeId: volumeHandle, stagingTargetPath: place.staging });
+      await removeStaged(place);
     }
     this.users.delete(name);
     await this.inUse.remove(name);

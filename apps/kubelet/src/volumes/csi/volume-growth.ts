@@ -6,10 +6,9 @@ import {
 } from '@tinkernetes/api';
 import { Quantity } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
-import { uidOf } from '../../pods/pod-facts';
 import type { PodEvents } from '../../runtime/pod-events';
 import type { CsiDriverConnection } from './csi-drivers';
-import type { CsiPaths } from './csi-paths';
+import type { VolumePlace } from './csi-paths';
 import { capabilityOf } from './csi-requests';
 
 /** Conditions of a claim that is being grown. */
@@ -19,7 +18,6 @@ export interface GrowthDeps {
   client: Client;
   events: PodEvents;
   nodeName: string;
-  paths: CsiPaths;
 }
 
 export interface ClaimedVolume {
@@ -32,20 +30,25 @@ export interface ClaimedVolume {
  * Source: pkg/volume/util/operationexecutor/node_expander.go.
  */
 export async function growOnNode(
-  { client, events, nodeName, paths }: GrowthDeps,
+  { client, events, nodeName }: GrowthDeps,
   pod: Pod,
-  { claim, volume, connection }: ClaimedVolume & { connection: CsiDriverConnection },
+  {
+    claim,
+    volume,
+    connection,
+    place,
+  }: ClaimedVolume & { connection: CsiDriverConnection; place: VolumePlace },
 ): Promise<void> {
   const storage = volume.spec.capacity?.['storage'] ?? '0';
   const size = Quantity.parse(storage);
   const has = Quantity.tryParse(claim.status?.capacity?.['storage']) ?? size;
   if (size.compare(has) <= 0) return;
   if (connection.capabilities.has('EXPAND_VOLUME')) {
-    const { driver = '', volumeHandle = '', fsType } = volume.spec.csi ?? {};
+    const { volumeHandle = '', fsType } = volume.spec.csi ?? {};
     await connection.node.nodeExpandVolume({
       volumeId: volumeHandle,
-      volumePath: paths.target(uidOf(pod), volume.metadata.name),
-      stagingTargetPath: paths.staging(driver, volumeHandle),
+      volumePath: place.target,
+      stagingTargetPath: place.staging,
       capacityRange: { requiredBytes: size.value() },
       volumeCapability: capabilityOf(volume, fsType),
     });
