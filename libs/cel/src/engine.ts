@@ -20,7 +20,7 @@ export class Engine {
   private readonly env: Environment;
 
   constructor(variables: readonly string[]) {
-    this.env = base().clone();
+    this.env = baseEnvironment().clone();
     for (const name of variables) this.env.registerVariable(name, 'dyn');
   }
 
@@ -44,7 +44,7 @@ const operands =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
 /** The problem with its place and an excerpt of the source, as cel-go prints it. */
-function located(error: Error, expression: string): string {
+export function located(error: Error, expression: string): string {
   const { node } = error as Error & { node?: { pos?: number } };
   const position = Math.min(node?.pos ?? 0, expression.length);
   const before = expression.slice(0, position).split('\n');
@@ -114,7 +114,8 @@ function summaryOf(error: Error): string {
 
 let shared: Environment | undefined;
 
-function base(): Environment {
+/** The language with its libraries, without variables. */
+export function baseEnvironment(): Environment {
   if (shared) return shared;
   const env = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
   registerHas(env);

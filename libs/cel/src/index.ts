@@ -1,8 +1,13 @@
 import { LruMap } from '@tinkernetes/component-base';
+import type { TypeChecker } from './checker';
+import type { DeclType } from './decl-types';
 import type { Engine } from './engine';
 import type { CelProgram } from './types';
 
+export type { TypeChecker } from './checker';
 export { costExceeded, requestBudget } from './cost';
+export { resourceType } from './decl-types';
+export type { DeclType, TypeSchema } from './decl-types';
 export type { Shape } from './estimate';
 export { CelAuthorizer } from './library/authorizer';
 export type { CelAttributes, CelDecider, CelUser } from './library/authorizer';
@@ -48,4 +53,11 @@ function loadEngine(variables: readonly string[]): Engine {
   // eslint-disable-next-line @typescript-eslint/no-require-imports
   const engine = require('./engine') as typeof import('./engine');
   return new engine.Engine(variables);
+}
+
+/** Checks expressions over variables of known types. Source: k8s.io/apiserver/pkg/admission/plugin/policy/validating. */
+export function createTypeChecker(variables: Readonly<Record<string, DeclType>>): TypeChecker {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports
+  const checker = require('./checker') as typeof import('./checker');
+  return new checker.TypeChecker(variables);
 }

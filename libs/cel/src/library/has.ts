@@ -30,7 +30,7 @@ export function registerHas(env: Environment): void {
       typeCheck(checker: Checker, _call: unknown, context: unknown) {
         if (given.op !== '.')
           throw checker.createError('invalid_macro_argument', 'has() invalid argument', given);
-        checker.check(object, context);
+        checker.check(given, context);
         return checker.getType('bool');
       },
       evaluate(evaluator: Evaluator, _call: unknown, context: unknown) {

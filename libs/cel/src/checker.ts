@@ -1,0 +1,69 @@
+import type { Environment } from '@marcbachmann/cel-js';
+import type { DeclType, ObjectType } from './decl-types';
+import { baseEnvironment } from './engine';
+import { checkersWords } from './checker-words';
+import { widenHas } from './library/has';
+
+/** Checks expressions against the types of the variables that they are about, without running them. */
+export class TypeChecker {
+  private env: Environment;
+  private readonly variableTypes: Record<string, string> = {};
+
+  constructor(variables: Readonly<Record<string, DeclType>>) {
+    this.env = baseEnvironment().clone();
+    const types = new Types(this.env);
+    for (const [name, type] of Object.entries(variables)) {
+      this.env.registerVariable(name, types.nameOf(type));
+    }
+  }
+
+  /** What is wrong with the expression, in cel-go's words; undefined: nothing. */
+  check(expression: string): string | undefined {
+    const env = this.env.clone();
+    env.registerType(variablesType, { fields: this.variableTypes });
+    env.registerVariable('variables', variablesType);
+    return check(env, expression).error;
+  }
+
+  /** Makes the expression's value known to those that follow, as `variables.NAME`. */
+  declare(name: string, expression: string): void {
+    const env = this.env.clone();
+    env.registerType(variablesType, { fields: this.variableTypes });
+    env.registerVariable('variables', variablesType);
+    this.variableTypes[name] = check(env, expression).type ?? 'dyn';
+  }
+}
+
+const variablesType = 'kubernetes.variables';
+
+function check(env: Environment, expression: string): { type?: string; error?: string } {
+  try {
+    const { valid, type, error } = env.parse(widenHas(expression)).check();
+    if (valid) return { type };
+    return { error: error && checkersWords(error, expression) };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return { error: checkersWords(error, expression) };
+  }
+}
+
+const names = { timestamp: 'google.protobuf.Timestamp', duration: 'google.protobuf.Duration' } as const;
+
+/** Makes types known to an environment, each once. */
+class Types {
+  private readonly registered = new Set<ObjectType>();
+
+  constructor(private readonly env: Environment) {}
+
+  nameOf(type: DeclType): string {
+    if (typeof type === 'string') return type in names ? names[type as keyof typeof names] : type;
+    if ('list' in type) return `list<${this.nameOf(type.list)}>`;
+    if ('map' in type) return `map<string, ${this.nameOf(type.map)}>`;
+    if (!this.registered.has(type)) {
+      this.registered.add(type);
+      const fields = Object.entries(type.fields).map(([name, field]) => [name, this.nameOf(field)] as const);
+      this.env.registerType(type.name, { fields: Object.fromEntries(fields) });
+    }
+    return type.name;
+  }
+}

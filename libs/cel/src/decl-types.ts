@@ -1,0 +1,145 @@
+/** A type as it is known before there is a value. */
+export type DeclType = SimpleType | ListType | MapType | ObjectType;
+
+export type SimpleType = 'dyn' | 'bool' | 'int' | 'double' | 'string' | 'bytes' | 'timestamp' | 'duration';
+export interface ListType {
+  readonly list: DeclType;
+}
+export interface MapType {
+  readonly map: DeclType;
+}
+/** A struct: what is none of its fields is a mistake. */
+export interface ObjectType {
+  /** Of this type alone; shown in messages. */
+  readonly name: string;
+  readonly fields: Readonly<Record<string, DeclType>>;
+}
+
+/** What types are told by of an OpenAPI v3 schema. */
+export interface TypeSchema {
+  readonly type?: string;
+  readonly format?: string;
+  readonly $ref?: string;
+  readonly allOf?: readonly TypeSchema[];
+  readonly items?: TypeSchema;
+  readonly properties?: Readonly<Record<string, TypeSchema>>;
+  readonly additionalProperties?: TypeSchema | boolean;
+  readonly 'x-kubernetes-int-or-string'?: boolean;
+  readonly 'x-kubernetes-embedded-resource'?: boolean;
+}
+
+const text: TypeSchema = { type: 'string' };
+const texts: TypeSchema = { type: 'object', additionalProperties: text };
+/** What every object has, and what rules may see of its metadata. */
+const resourceFields: Readonly<Record<string, TypeSchema>> = {
+  apiVersion: text,
+  kind: text,
+  metadata: {
+    type: 'object',
+    properties: {
+      name: text,
+      generateName: text,
+      namespace: text,
+      labels: texts,
+      annotations: texts,
+      uid: text,
+    },
+  },
+};
+
+/**
+ * The type of an API object by its schema; undefined where the schema tells none. References are looked up in `schemas`
+ * by their last part. Source: k8s.io/apiserver/pkg/cel/common (SchemaDeclType).
+ */
+export function resourceType(
+  name: string,
+  schema: TypeSchema,
+  schemas: Readonly<Record<string, TypeSchema>>,
+): DeclType | undefined {
+  return new TypeReader(schemas).read(schema, name, true);
+}
+
+class TypeReader {
+  /** References on the way: a type that contains itself is known no further. */
+  private readonly open = new Set<string>();
+
+  constructor(private readonly schemas: Readonly<Record<string, TypeSchema>>) {}
+
+  read(schema: TypeSchema, name: string, isResource = false): DeclType | undefined {
+    const reference = schema.$ref ?? schema.allOf?.[0]?.$ref;
+    if (reference !== undefined) return this.referenced(reference, name, isResource);
+    if (schema['x-kubernetes-int-or-string'] || schema.format === 'int-or-string') return 'dyn';
+    switch (isResource ? 'object' : schema.type) {
+      case 'array':
+        return listOf(schema.items && this.read(schema.items, `${name}.@idx`));
+      case 'object':
+        return this.object(schema, name, isResource);
+      case 'string':
+        return stringType(schema.format);
+      case 'integer':
+        return 'int';
+      case 'number':
+        return 'double';
+      case 'boolean':
+        return 'bool';
+      default:
+        return undefined;
+    }
+  }
+
+  private referenced(reference: string, name: string, isResource: boolean): DeclType | undefined {
+    const target = this.schemas[reference.slice(reference.lastIndexOf('/') + 1)];
+    if (!target || this.open.has(reference)) return undefined;
+    this.open.add(reference);
+    const type = this.read(target, name, isResource);
+    this.open.delete(reference);
+    return type;
+  }
+
+  private object(schema: TypeSchema, name: string, isResource: boolean): DeclType | undefined {
+    const { properties = {}, additionalProperties } = schema;
+    if (typeof additionalProperties === 'object') {
+      const value = this.read(additionalProperties, `${name}.@elem`);
+      return value && { map: value };
+    }
+    const all = isResource ? { ...resourceFields, ...properties } : properties;
+    const fields: Record<string, DeclType> = {};
+    for (const [key, property] of Object.entries(all)) {
+      const type = this.read(property, `${name}.${key}`, property['x-kubernetes-embedded-resource'] === true);
+      if (type) fields[escaped(key)] = type;
+    }
+    return { name, fields };
+  }
+}
+
+const listOf = (element: DeclType | undefined): DeclType | undefined => element && { list: element };
+
+function stringType(format: string | undefined): SimpleType {
+  switch (format) {
+    case 'byte':
+      return 'bytes';
+    case 'date':
+    case 'date-time':
+      return 'timestamp';
+    case 'duration':
+      return 'duration';
+    default:
+      return 'string';
+  }
+}
+
+const reserved: ReadonlySet<string> = new Set(
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
+);
+const escapes: Readonly<Record<string, string>> = {
+  __: '__underscores__',
+  '.': '__dot__',
+  '-': '__dash__',
+  '/': '__slash__',
+};
+
+/** A field's name as expressions write it. Source: k8s.io/apiserver/pkg/cel/escaping.go. */
+const escaped = (name: string): string =>
+  reserved.has(name) ? `__${name}__` : name.replace(/__|[./-]/g, (found) => escapes[found] ?? found);
