@@ -78,8 +78,14 @@ export const realClock: Clock = new RealClock();
 
 /** RFC 3339 with whole seconds and `Z`, as `metav1.Time` is written. */
 export function formatTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(ms / 1000);
+  // Most are of the present second; one text for all of them is one string to keep.
+  if (second !== formatted.second)
+    formatted = { second, text: `${new Date(ms).toISOString().slice(0, 19)}Z` };
+  return formatted.text;
 }
+
+let formatted = { second: NaN, text: '' };
 
 /** RFC 3339 with six fractional digits, as `metav1.MicroTime` is written. */
 export function formatMicroTime(ms: number): string {

@@ -1,4 +1,5 @@
 import type { Event } from '@tinkernetes/api';
+import { createHash } from 'node:crypto';
 import { formatTime, LruMap, type Clock } from '@tinkernetes/component-base';
 
 const cacheSize = 4096;
@@ -18,7 +19,8 @@ interface Bucket {
   at: number;
 }
 interface Similar {
-  messages: Set<string>;
+  /** Their digests, each once. */
+  messages: string[];
   at: number;
 }
 interface Sent {
@@ -26,6 +28,9 @@ interface Sent {
   count: number;
   firstTimestamp: string;
 }
+
+/** Thousands are remembered, and what they are made of is long. */
+const digestOf = (text: string): string => createHash('md5').update(text).digest().toString('latin1');
 
 /**
  * Keeps the number of Event objects small: drops floods, combines similar events, counts equal ones up.
@@ -67,15 +72,14 @@ export class EventCorrelator {
     const now = this.clock.now();
     const key = aggregateKeyOf(event);
     const found = this.similar.get(key);
-    const record =
-      found && now - found.at <= similarWithinMs ? found : { messages: new Set<string>(), at: now };
-    record.messages.add(event.message ?? '');
+    const record = found && now - found.at <= similarWithinMs ? found : { messages: [], at: now };
+    const message = digestOf(event.message ?? '');
+    if (!record.messages.includes(message)) record.messages.push(message);
     record.at = now;
     this.similar.set(key, record);
-    if (record.messages.size < maxSimilar) return { event, key: equalKeyOf(event) };
-    // The set need not grow any further to stay over the limit.
-    const [any] = record.messages;
-    if (any !== undefined) record.messages.delete(any);
+    if (record.messages.length < maxSimilar) return { event, key: equalKeyOf(event) };
+    // They need not become more to stay over the limit.
+    record.messages.shift();
     return { event: { ...event, message: `(combined from similar events): ${event.message}` }, key };
   }
 
@@ -89,22 +93,19 @@ export class EventCorrelator {
   }
 }
 
-function objectKeyOf({ source, involvedObject: o }: Event): string {
-  return [source?.component, source?.host, o.kind, o.namespace, o.name, o.uid, o.apiVersion].join('|');
+const textOf = ({ source, involvedObject: o }: Event): string =>
+  [source?.component, source?.host, o.kind, o.namespace, o.name, o.uid, o.apiVersion].join('|');
+
+function objectKeyOf(event: Event): string {
+  return digestOf(textOf(event));
 }
 
 function aggregateKeyOf(event: Event): string {
-  return [
-    objectKeyOf(event),
-    event.type,
-    event.reason,
-    event.reportingComponent,
-    event.reportingInstance,
-  ].join('|');
+  const { type, reason, reportingComponent, reportingInstance } = event;
+  return digestOf([textOf(event), type, reason, reportingComponent, reportingInstance].join('|'));
 }
 
 function equalKeyOf(event: Event): string {
-  return [objectKeyOf(event), event.involvedObject.fieldPath, event.type, event.reason, event.message].join(
-    '|',
-  );
+  const { involvedObject, type, reason, message } = event;
+  return digestOf([textOf(event), involvedObject.fieldPath, type, reason, message].join('|'));
 }

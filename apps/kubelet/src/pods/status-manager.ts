@@ -21,8 +21,8 @@ export interface StatusManagerDeps {
 interface Entry {
   pod: Pod;
   status: PodStatus;
-  /** JSON of what was last sent, to send nothing twice. */
-  sent: string | undefined;
+  /** What was last sent, to send nothing twice; mostly the same object as `status`. */
+  sent: PodStatus | undefined;
   /** Of the Pod as the API server answered to that. */
   sentVersion?: string;
   running: boolean;
@@ -48,7 +48,8 @@ export class StatusManager {
     const entry = this.entries.get(uid);
     if (entry) {
       entry.pod = pod;
-      entry.status = status;
+      // Of two equal ones the older is kept: there are thousands, and it is the one that was sent.
+      if (JSON.stringify(status) !== JSON.stringify(entry.status)) entry.status = status;
       this.push(entry);
     } else {
       const created: Entry = { pod, status, sent: undefined, running: false, dirty: false };
@@ -68,7 +69,7 @@ export class StatusManager {
     const shown = new Map(pod.status?.conditions?.map((c) => [c.type, c.status]));
     if (entry.status.conditions?.every((c) => shown.get(c.type) === c.status)) return;
     entry.pod = pod;
-    entry.sent = JSON.stringify(pod.status);
+    entry.sent = pod.status;
     this.push(entry);
   }
 
@@ -122,10 +123,9 @@ export class StatusManager {
     const { client, tracer, nodeName, signal } = this.deps;
     const { name, namespace, uid } = pod.metadata;
     const pods = client.for(Pods);
-    const text = JSON.stringify(status);
-    if (text !== entry.sent) {
+    if (status !== entry.sent && JSON.stringify(status) !== JSON.stringify(entry.sent)) {
       const trace = this.deps.traceOf(pod);
-      const patch = statusPatch(pod, status, entry.sent ? (JSON.parse(entry.sent) as PodStatus) : pod.status);
+      const patch = statusPatch(pod, status, entry.sent ?? pod.status);
       try {
         const step = { parent: trace, node: nodeName, object: { kind: 'Pod', namespace, name, uid } };
         const written = await tracer.step(
@@ -145,7 +145,7 @@ export class StatusManager {
         // Gone, or replaced by another Pod of that name: nobody waits for this status.
         if (!isNotFound(error) && !isConflict(error)) throw error;
       }
-      entry.sent = text;
+      entry.sent = status;
     }
     if (pod.metadata.deletionTimestamp && this.deps.canBeDeleted(uidOf(pod))) {
       try {

@@ -1,14 +1,18 @@
 import type { Container, Pod, ResourceRequirements } from '@tinkernetes/api';
-import type { DeepPartial, LinuxContainerResources, RuntimeClient } from '@tinkernetes/cri';
+import type { RuntimeClient } from '@tinkernetes/cri';
 import { isSidecar } from '../pods/pod-facts';
 import { kill, type ContainerKill } from './container-kill';
-import { findContainer, type PodRuntimeStatus, type RuntimeContainer } from './pod-runtime-status';
+import {
+  findContainer,
+  resourceNumbers,
+  type PodRuntimeStatus,
+  type ResourceNumbers,
+  type RuntimeContainer,
+} from './pod-runtime-status';
 import { linuxResources } from './resources';
 
-type Numbers = Pick<LinuxContainerResources, 'cpuShares' | 'cpuQuota' | 'memoryLimitInBytes'>;
-
 interface Applied {
-  numbers: Numbers;
+  numbers: ResourceNumbers;
   /** Unknown after a restart of the kubelet, until the container gets something new. */
   resources: ResourceRequirements | undefined;
 }
@@ -35,7 +39,7 @@ export class ContainerResizer {
 
   started(containerId: string, pod: Pod, container: Container): void {
     this.applied.set(containerId, {
-      numbers: pick(linuxResources(pod, container, this.memoryCapacity)),
+      numbers: resourceNumbers(linuxResources(pod, container, this.memoryCapacity)),
       resources: container.resources ?? {},
     });
   }
@@ -57,7 +61,7 @@ export class ContainerResizer {
       const current = findContainer(status, container.name);
       if (current?.state !== 'running') continue;
       const linux = linuxResources(pod, container, this.memoryCapacity);
-      const wanted = pick(linux);
+      const wanted = resourceNumbers(linux);
       const changed = changesOf(this.appliedTo(current) ?? wanted, wanted);
       if (changed.some((resource) => restartsFor(container, resource))) {
         result.restarts.push(kill(current, container, 'resize', true));
@@ -75,21 +79,14 @@ export class ContainerResizer {
   }
 
   /** After a restart of the kubelet only the runtime knows. */
-  private appliedTo({ id, raw }: RuntimeContainer): Numbers | undefined {
+  private appliedTo({ id, resources }: RuntimeContainer): ResourceNumbers | undefined {
     const known = this.applied.get(id)?.numbers;
     if (known) return known;
-    const reported = raw.resources?.linux;
-    return reported ? pick(reported) : undefined;
+    return resources;
   }
 }
 
-const pick = ({
-  cpuShares = 0,
-  cpuQuota = 0,
-  memoryLimitInBytes = 0,
-}: DeepPartial<LinuxContainerResources>): Numbers => ({ cpuShares, cpuQuota, memoryLimitInBytes });
-
-function changesOf(before: Numbers, after: Numbers): Array<'cpu' | 'memory'> {
+function changesOf(before: ResourceNumbers, after: ResourceNumbers): Array<'cpu' | 'memory'> {
   const changes: Array<'cpu' | 'memory'> = [];
   if (before.cpuShares !== after.cpuShares || before.cpuQuota !== after.cpuQuota) changes.push('cpu');
   if (before.memoryLimitInBytes !== after.memoryLimitInBytes) changes.push('memory');

@@ -1,9 +1,13 @@
 import type { Container, Pod } from '@tinkernetes/api';
-import type { ContainerStatus, PodSandboxStatus } from '@tinkernetes/cri';
 import type { ProbeResults } from './container-kill';
 import { containerHash } from './container-hash';
 import { computePodActions } from './pod-actions';
-import type { PodRuntimeStatus, RuntimeContainer, RuntimeContainerState } from './pod-runtime-status';
+import type {
+  PodRuntimeStatus,
+  RuntimeContainer,
+  RuntimeContainerState,
+  RuntimeSandbox,
+} from './pod-runtime-status';
 
 const probes = (
   results: Partial<Record<'liveness' | 'startup', 'success' | 'failure'>> = {},
@@ -23,16 +27,13 @@ const podOf = (spec: Partial<Pod['spec']>): Pod => ({
   spec: { containers: [container('main')], ...spec },
 });
 
-const sandbox = (state: PodSandboxStatus['state'] = 'SANDBOX_READY', attempt = 0): PodSandboxStatus => ({
+const sandbox = (state: RuntimeSandbox['state'] = 'SANDBOX_READY', attempt = 0): RuntimeSandbox => ({
   id: `sandbox-${attempt}`,
-  metadata: { name: 'p', namespace: 'default', uid: 'u', attempt },
+  attempt,
   state,
   createdAt: 1,
-  network: { ip: '10.0.0.1', additionalIps: [] },
-  linux: null,
-  labels: {},
-  annotations: {},
-  runtimeHandler: '',
+  isHostNetwork: false,
+  ip: '10.0.0.1',
 });
 
 const seen = (
@@ -56,7 +57,8 @@ const seen = (
   hash: containerHash(container(name)),
   restartCount: 0,
   logPath: '',
-  raw: {} as ContainerStatus,
+  lastWords: { path: '', policy: undefined },
+  resources: undefined,
   ...more,
 });
 

@@ -94,11 +94,10 @@ function sandboxDecision(
 ): { create: boolean; attempt: number; id: string | undefined } {
   const [newest] = status.sandboxes;
   if (!newest) return { create: true, attempt: 0, id: undefined };
-  const next = { create: true, attempt: (newest.metadata?.attempt ?? 0) + 1, id: newest.id };
+  const next = { create: true, attempt: newest.attempt + 1, id: newest.id };
   const ready = status.sandboxes.filter((s) => s.state === 'SANDBOX_READY').length;
   if (ready > 1 || newest.state !== 'SANDBOX_READY') return next;
-  const network = newest.linux?.namespaces?.options?.network ?? 'POD';
-  if ((network === 'NODE') !== isHostNetwork(pod)) return { ...next, id: undefined };
-  if (!isHostNetwork(pod) && !newest.network?.ip) return next;
-  return { create: false, attempt: newest.metadata?.attempt ?? 0, id: newest.id };
+  if (newest.isHostNetwork !== isHostNetwork(pod)) return { ...next, id: undefined };
+  if (!isHostNetwork(pod) && !newest.ip) return next;
+  return { create: false, attempt: newest.attempt, id: newest.id };
 }

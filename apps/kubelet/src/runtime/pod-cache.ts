@@ -19,10 +19,10 @@ interface Entry {
   /** Counts changes, so that an answer that was overtaken is not kept. */
   generation: number;
   /** What the kubelet itself does, by container or sandbox: a view from before that is not taken. */
-  expected: Map<string, Progress>;
+  expected: Map<string, Progress> | undefined;
   /** As far as known; events tell of one sandbox only. */
-  sandboxIds: ReadonlySet<string> | undefined;
-  arrived: Set<() => void>;
+  sandboxIds: readonly string[] | undefined;
+  arrived: Set<() => void> | undefined;
   acting: number;
 }
 
@@ -69,14 +69,14 @@ export class PodCache {
   expect(uid: string, id: string, progress: Progress): void {
     const entry = this.entryOf(uid);
     if (entry.status && reached(entry.status, id, progress)) return;
-    entry.expected.set(id, progress);
+    (entry.expected ??= new Map()).set(id, progress);
     entry.status = undefined;
     entry.generation++;
   }
 
   /** The runtime could not do it, or not yet. */
   failed(uid: string, id: string): void {
-    this.entries.get(uid)?.expected.delete(id);
+    this.entries.get(uid)?.expected?.delete(id);
     this.invalidate(uid);
   }
 
@@ -105,7 +105,7 @@ export class PodCache {
     const entry = this.entries.get(uid);
     // Nobody but the kubelet makes containers of Pods: what no listing showed is not there.
     if (!entry && this.isComplete) return emptyPodRuntimeStatus(uid, name, namespace);
-    if (entry && !entry.status && this.isFollowing && entry.expected.size > 0 && entry.sandboxIds)
+    if (entry && !entry.status && this.isFollowing && entry.expected?.size && entry.sandboxIds)
       await this.arrival(entry);
     return this.peek(uid) ?? this.inspect(uid, name, namespace);
   }
@@ -115,7 +115,7 @@ export class PodCache {
     const id = event.containerId;
     const entry = this.entryOf(uid);
     if (entry.status && reached(entry.status, id, progress)) return false;
-    const asked = entry.expected.get(id);
+    const asked = entry.expected?.get(id);
     const own =
       (asked !== undefined && order[asked] >= order[progress]) ||
       (order[progress] <= order.running && entry.acting > 0);
@@ -150,9 +150,9 @@ export class PodCache {
     const entry: Entry = {
       status: undefined,
       generation: 0,
-      expected: new Map(),
-      sandboxIds: this.isComplete ? new Set() : undefined,
-      arrived: new Set(),
+      expected: undefined,
+      sandboxIds: this.isComplete ? [] : undefined,
+      arrived: undefined,
       acting: 0,
     };
     this.entries.set(uid, entry);
@@ -164,28 +164,31 @@ export class PodCache {
     const { generation } = entry;
     const status = await inspectPod(this.runtime, { uid, name, namespace });
     if (entry.generation === generation) {
-      entry.expected.clear();
+      entry.expected = undefined;
       this.accept(entry, status);
     }
     return status;
   }
 
   private accept(entry: Entry, status: PodRuntimeStatus): void {
-    entry.sandboxIds = new Set(status.sandboxes.map((s) => s.id));
-    for (const [id, progress] of entry.expected) if (reached(status, id, progress)) entry.expected.delete(id);
-    entry.status = entry.expected.size === 0 ? status : undefined;
-    if (entry.status) for (const arrived of entry.arrived) arrived();
+    const { expected } = entry;
+    entry.sandboxIds = status.sandboxes.map((s) => s.id);
+    for (const [id, progress] of expected ?? []) if (reached(status, id, progress)) expected?.delete(id);
+    if (expected?.size === 0) entry.expected = undefined;
+    entry.status = entry.expected ? undefined : status;
+    if (entry.status) for (const arrived of entry.arrived ?? []) arrived();
   }
 
   private arrival(entry: Entry): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
         timer.cancel();
-        entry.arrived.delete(done);
+        entry.arrived?.delete(done);
+        if (entry.arrived?.size === 0) entry.arrived = undefined;
         resolve();
       };
       const timer = this.clock.setTimeout(done, eventLatencyMs);
-      entry.arrived.add(done);
+      (entry.arrived ??= new Set()).add(done);
     });
   }
 }

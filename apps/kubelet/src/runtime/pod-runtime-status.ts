@@ -1,4 +1,10 @@
-import type { ContainerEventResponse, ContainerStatus, PodSandboxStatus } from '@tinkernetes/cri';
+import { LruMap } from '@tinkernetes/component-base';
+import type {
+  ContainerEventResponse,
+  ContainerStatus,
+  LinuxContainerResources,
+  PodSandboxStatus,
+} from '@tinkernetes/cri';
 import { annotations, labels } from './labels';
 
 export type RuntimeContainerState = 'created' | 'running' | 'exited' | 'unknown';
@@ -21,8 +27,27 @@ export interface RuntimeContainer {
   hash: string;
   restartCount: number;
   logPath: string;
-  /** Everything the runtime said, for what is needed seldom. */
-  raw: ContainerStatus;
+  lastWords: LastWords;
+  /** As the runtime last said. */
+  resources: ResourceNumbers | undefined;
+}
+
+/** Of a container's resources, what may change while it runs. */
+export type ResourceNumbers = Pick<LinuxContainerResources, 'cpuShares' | 'cpuQuota' | 'memoryLimitInBytes'>;
+
+/** Where the container's last words are, as the annotations say that the kubelet put on it. */
+export interface LastWords {
+  /** The file on the node. */
+  path: string;
+  policy: string | undefined;
+}
+
+/** Of what the runtime says of a sandbox only this is kept: there are thousands. Times are as the runtime gives them. */
+export interface RuntimeSandbox extends Pick<PodSandboxStatus, 'id' | 'state' | 'createdAt'> {
+  attempt: number;
+  isHostNetwork: boolean;
+  /** Empty: none. */
+  ip: string;
 }
 
 /** What the runtime knows of one Pod: the kubelet's only memory of what runs, so that it may be restarted any time. */
@@ -31,7 +56,7 @@ export interface PodRuntimeStatus {
   name: string;
   namespace: string;
   /** Newest first. */
-  sandboxes: readonly PodSandboxStatus[];
+  sandboxes: readonly RuntimeSandbox[];
   /** Newest first. */
   containers: readonly RuntimeContainer[];
   /** Of the newest sandbox, while it is ready. */
@@ -57,7 +82,7 @@ export function podRuntimeStatus(
     uid,
     name: newest?.metadata?.name ?? name,
     namespace: newest?.metadata?.namespace ?? namespace,
-    sandboxes: byAge,
+    sandboxes: byAge.map(toRuntimeSandbox),
     containers: [...containers].sort((a, b) => b.createdAt - a.createdAt || b.restartCount - a.restartCount),
     ips: network?.ip ? [network.ip, ...network.additionalIps.map((a) => a.ip)] : [],
   };
@@ -87,27 +112,55 @@ const states: Record<ContainerStatus['state'], RuntimeContainerState> = {
 
 const milliseconds = (nanoseconds: number) => Math.floor(nanoseconds / 1e6);
 
+const toRuntimeSandbox = (status: PodSandboxStatus): RuntimeSandbox => ({
+  id: status.id,
+  state: status.state,
+  createdAt: status.createdAt,
+  attempt: status.metadata?.attempt ?? 0,
+  isHostNetwork: status.linux?.namespaces?.options?.network === 'NODE',
+  ip: status.network?.ip ?? '',
+});
+
+/** What many containers have in common is kept once: each message brings strings of its own. */
+const texts = new LruMap<string, string>(512);
+const common = (text: string): string => texts.getOrCreate(text, () => text);
+
+export const resourceNumbers = ({
+  cpuShares = 0,
+  cpuQuota = 0,
+  memoryLimitInBytes = 0,
+}: Partial<ResourceNumbers>): ResourceNumbers => ({ cpuShares, cpuQuota, memoryLimitInBytes });
+
+function lastWordsOf({ annotations: said, mounts }: ContainerStatus): LastWords {
+  const inside = said[annotations.containerTerminationMessagePath];
+  return {
+    path: mounts?.find((m) => m.containerPath === inside)?.hostPath ?? '',
+    policy: said[annotations.containerTerminationMessagePolicy],
+  };
+}
+
 export function toRuntimeContainer(status: ContainerStatus, sandboxId: string): RuntimeContainer {
   return {
     id: status.id,
-    name: status.metadata?.name ?? status.labels[labels.containerName] ?? '',
+    name: common(status.metadata?.name ?? status.labels[labels.containerName] ?? ''),
     sandboxId,
     state: states[status.state],
     createdAt: milliseconds(status.createdAt),
     startedAt: milliseconds(status.startedAt),
     finishedAt: milliseconds(status.finishedAt),
     exitCode: status.exitCode,
-    reason: status.reason,
+    reason: common(status.reason),
     message: status.message,
-    image: status.image?.image || status.image?.userSpecifiedImage || '',
-    imageId: status.imageId || status.imageRef,
-    imageRef: status.imageRef,
-    hash: status.annotations[annotations.containerHash] ?? '',
+    image: common(status.image?.image || status.image?.userSpecifiedImage || ''),
+    imageId: common(status.imageId || status.imageRef),
+    imageRef: common(status.imageRef),
+    hash: common(status.annotations[annotations.containerHash] ?? ''),
     restartCount: Number(
       status.annotations[annotations.containerRestartCount] ?? status.metadata?.attempt ?? 0,
     ),
     logPath: status.logPath,
-    raw: status,
+    lastWords: lastWordsOf(status),
+    resources: status.resources?.linux ? resourceNumbers(status.resources.linux) : undefined,
   };
 }
 

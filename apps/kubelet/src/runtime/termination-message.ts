@@ -1,6 +1,5 @@
 import type { Container } from '@tinkernetes/api';
 import { open } from 'node:fs/promises';
-import { annotations } from './labels';
 import type { RuntimeContainer } from './pod-runtime-status';
 
 /** Limits of the termination message. Source: pkg/kubelet/container MaxContainerTerminationMessageLength. */
@@ -16,13 +15,10 @@ export async function terminationMessage(
   container: Pick<Container, 'terminationMessagePolicy'> | undefined,
   exited: RuntimeContainer,
 ): Promise<string> {
-  const raw = exited.raw;
-  const path = raw.annotations[annotations.containerTerminationMessagePath];
-  const mount = raw.mounts.find((m) => m.containerPath === path);
-  const written = mount ? await readEnd(mount.hostPath, maxMessageBytes, 'start') : '';
+  const { path } = exited.lastWords;
+  const written = await readEnd(path, maxMessageBytes, 'start');
   if (written) return written;
-  const policy =
-    container?.terminationMessagePolicy ?? raw.annotations[annotations.containerTerminationMessagePolicy];
+  const policy = container?.terminationMessagePolicy ?? exited.lastWords.policy;
   if (policy !== 'FallbackToLogsOnError' || exited.exitCode === 0) return exited.message;
   const log = await readEnd(exited.logPath, maxLogMessageBytes * 2, 'end');
   const lines = log.split('\n').filter(Boolean).map(logText).slice(-maxLogLines);
