@@ -12,6 +12,7 @@ import { startClusterRoleAggregationController } from '../controllers/clusterrol
 import { startCronJobController } from '../controllers/cronjob/cron-job-controller';
 import { startDaemonSetController } from '../controllers/daemonset/daemon-set-controller';
 import { startDeploymentController } from '../controllers/deployment/deployment-controller';
+import { startDeviceTaintEvictionController } from '../controllers/devicetainteviction/device-taint-eviction-controller';
 import { startDisruptionController } from '../controllers/disruption/disruption-controller';
 import { startEndpointsController } from '../controllers/endpoints/endpoints-controller';
 import { startEndpointSliceController } from '../controllers/endpointslice/endpoint-slice-controller';
@@ -34,6 +35,7 @@ import { startServiceAccountController } from '../controllers/serviceaccount/ser
 import { startStatefulSetController } from '../controllers/statefulset/stateful-set-controller';
 import { startTaintEvictionController } from '../controllers/tainteviction/taint-eviction-controller';
 import { startTtlAfterFinishedController } from '../controllers/ttlafterfinished/ttl-after-finished-controller';
+import { startValidatingAdmissionPolicyStatusController } from '../controllers/validatingadmissionpolicystatus/validating-admission-policy-status-controller';
 import { startVolumeAttributesClassProtectionController } from '../controllers/volumeattributesclass/volume-attributes-class-protection-controller';
 import { startVolumeBinderController } from '../controllers/volumebinder/persistent-volume-binder-controller';
 import { startExpandController } from '../controllers/volumeexpand/expand-controller';
@@ -307,7 +309,7 @@ export const controllers: readonly ControllerDefinition[] = [
     name: 'validatingadmissionpolicy-status-controller',
     watches: ['validatingadmissionpolicies'],
     writes: ['validatingadmissionpolicies/status'],
-    absent: 'the API server does not check the types of expressions',
+    start: startValidatingAdmissionPolicyStatusController,
   },
   {
     name: 'volumeattributesclass-protection-controller',
@@ -325,9 +327,10 @@ export const controllers: readonly ControllerDefinition[] = [
   },
   {
     name: 'device-taint-eviction-controller',
-    watches: ['resourceslices', 'pods'],
-    writes: ['pods'],
-    absent: 'needs DeviceTaintRules, which are off by default',
+    watches: ['resourceslices', 'resourceclaims', 'pods'],
+    writes: ['pods', 'pods/status'],
+    leaderOnly: true,
+    start: startDeviceTaintEvictionController,
   },
   {
     name: 'podcertificaterequest-cleaner-controller',

@@ -1,5 +1,5 @@
 import { DeviceClasses, ResourceClaims, ResourceClaimTemplates, ResourceSlices } from '@tinkernetes/api';
-import type { DeviceClaim, ObjectMeta, ResourceSliceSpec } from '@tinkernetes/api';
+import type { DeviceClaim, ObjectMeta, ResourceSlice, ResourceSliceSpec } from '@tinkernetes/api';
 import {
   child,
   duplicate,
@@ -13,6 +13,8 @@ import {
   validateAnnotations,
   validateLabels,
 } from '@tinkernetes/apimachinery';
+import { formatTime } from '@tinkernetes/component-base';
+import type { StrategyContext } from '../../contracts';
 import { age } from '../../printers/cells';
 import { defineStrategy } from '../define-strategy';
 import { fill, mapList, mapMember } from '../fill';
@@ -162,8 +164,22 @@ function validateAttribute(attribute: object, path: string): Errors {
   return values.length > 1 ? [invalid(path, attribute, detail)] : [];
 }
 
+/** A taint that does not say since when it is there is there since now: tolerations count from then. */
+const stampTaints = (slice: ResourceSlice, { now }: StrategyContext): ResourceSlice =>
+  mapMember(slice, 'spec', (spec) =>
+    mapMember(spec, 'devices', (devices) =>
+      mapList(devices, (device) =>
+        mapMember(device, 'taints', (taints) =>
+          mapList(taints, (taint) => (taint.timeAdded ? taint : { ...taint, timeAdded: formatTime(now) })),
+        ),
+      ),
+    ),
+  );
+
 export const resourceSliceStrategy = defineStrategy(ResourceSlices, {
   hasGeneration: true,
+  prepareForCreate: stampTaints,
+  prepareForUpdate: (slice, _, context) => stampTaints(slice, context),
   validate: ({ spec }) => [
     ...validateCsiDriverName(spec?.driver, 'spec.driver'),
     ...validatePool(spec?.pool),
