@@ -56,13 +56,16 @@ export const cpuSeconds = (pids) =>
   }, 0);
 
 /** A machine that does other work, too, makes every time longer, but hardly the CPU. */
-export function cpuByComponent(pids) {
+export const cpuByComponent = (pids) => byComponent(pids, cpuSeconds);
+
+/** What `measure` says of the processes, added up by component. */
+export function byComponent(pids, measure) {
   const used = new Map();
   for (const pid of pids) {
     const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
     const script = args.findIndex((arg) => arg.endsWith('.cjs'));
     const app = args[script].endsWith('run.cjs') ? args[script + 1] : basename(args[script], '.cjs');
-    used.set(app, (used.get(app) ?? 0) + cpuSeconds([pid]));
+    used.set(app, (used.get(app) ?? 0) + measure([pid]));
   }
   return used;
 }

@@ -12,19 +12,43 @@ const profileAt = process.argv.indexOf('--profile');
 const profileDir = profileAt < 0 ? undefined : process.argv[profileAt + 1];
 let profiles = 0;
 
-/** A component's bundle. With `--profile DIR` on the benchmark's command line it writes a CPU profile when it ends. */
+/** A component's bundle. With `--profile DIR` on the benchmark's command line it writes a CPU profile (`profile`) when it ends. */
 export function component(app, argv, log) {
-  const profile = profileDir
-    ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`, `--cpu-prof-name=${app}-${++profiles}.cpuprofile`]
-    : [];
+  const name = `${app}-${++profiles}.cpuprofile`;
+  const profile = profileDir ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`, `--cpu-prof-name=${name}`] : [];
   mkdirSync(dirname(log), { recursive: true });
-  return spawn(process.execPath, [...nodeFlags, ...profile, join(root, 'dist/run.cjs'), app, ...argv], {
-    stdio: ['ignore', 'ignore', openSync(log, 'a')],
-  });
+  const child = spawn(
+    process.execPath,
+    [...nodeFlags, ...profile, join(root, 'dist/run.cjs'), app, ...argv],
+    { stdio: ['ignore', 'ignore', openSync(log, 'a')] },
+  );
+  return Object.assign(child, { profile: profileDir && join(profileDir, name) });
 }
 
-/** A node's two processes, the runtime and the kubelet; `index` counts from 1. */
-export function startNode({ dataDir }, { index, kubeletFlags = [] }) {
+/** The controller manager as `up` starts it, with more flags. */
+export const startManager = ({ dataDir }, more) =>
+  component(
+    'controller-manager',
+    [
+      `--kubeconfig=${dataDir}/kubeconfigs/controller-manager.kubeconfig`,
+      '--allocate-node-cidrs',
+      '--cluster-cidr=10.244.0.0/16',
+      `--cluster-signing-cert-file=${dataDir}/pki/ca.crt`,
+      `--cluster-signing-key-file=${dataDir}/pki/ca.key`,
+      `--root-ca-file=${dataDir}/pki/ca.crt`,
+      '--use-service-account-credentials',
+      ...['deployment', 'replicaset', 'job'].map((kind) => `--concurrent-${kind}-syncs=20`),
+      '--leader-elect=false',
+      ...more,
+    ],
+    join(dataDir, 'logs/controller-manager.log'),
+  );
+
+/**
+ * A node's two processes, the runtime and the kubelet; `index` counts from 1. `identity`: a kubeconfig for the kubelet, in
+ * place of certificates that it asks for.
+ */
+export function startNode({ dataDir }, { index, kubeletFlags = [], identity }) {
   const name = `node-${index}`;
   const address = `172.30.0.${10 + index}`;
   const dir = join(dataDir, 'nodes', name);
@@ -45,9 +69,14 @@ export function startNode({ dataDir }, { index, kubeletFlags = [] }) {
     `--cni-conf-dir=${dir}/cni/net.d`,
     `--cni-bin-dir=${dir}/cni/bin`,
   ];
+  const access = identity
+    ? [`--kubeconfig=${identity}`]
+    : [
+        `--bootstrap-kubeconfig=${dataDir}/kubeconfigs/bootstrap-kubelet.kubeconfig`,
+        `--kubeconfig=${dir}/kubelet/kubeconfig`,
+      ];
   const flags = [
-    `--bootstrap-kubeconfig=${dataDir}/kubeconfigs/bootstrap-kubelet.kubeconfig`,
-    `--kubeconfig=${dir}/kubelet/kubeconfig`,
+    ...access,
     `--root-dir=${dir}/kubelet`,
     `--hostname-override=${name}`,
     `--node-ip=${address}`,

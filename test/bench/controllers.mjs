@@ -1,8 +1,8 @@
 // `npm run bench:controllers [-- --only deployment,rollout,jobs,namespace,idle] [-- --profile DIR]`: how fast the
 // controllers are on the full real path (API server on durable sqlite, scheduler, kubelets, CRI, CNI; no probes), each
-// shape on a fresh cluster. `--profile` writes CPU profiles of the controller manager, kubelets and runtimes.
+// shape on a fresh cluster. `--profile` writes CPU profiles of the controller manager, kubelets and runtimes, and tells
+// where the manager's event loop was blocked for longest.
 import http from 'node:http';
-import { join } from 'node:path';
 import { build } from '../../tools/build.mjs';
 import {
   cpuByComponent,
@@ -14,28 +14,10 @@ import {
   sleep,
   startCluster,
 } from './cluster.mjs';
-import { component, startNode } from './components.mjs';
+import { startManager, startNode } from './components.mjs';
 
 const onlyAt = process.argv.indexOf('--only');
 const only = onlyAt < 0 ? undefined : process.argv[onlyAt + 1].split(',');
-
-/** As `up` starts it, but with metrics, and with room for more than a hundred Pods on a node. */
-function startManager({ dataDir }, port) {
-  const flags = [
-    `--kubeconfig=${dataDir}/kubeconfigs/controller-manager.kubeconfig`,
-    '--allocate-node-cidrs',
-    '--cluster-cidr=10.244.0.0/16',
-    '--node-cidr-mask-size=22',
-    `--cluster-signing-cert-file=${dataDir}/pki/ca.crt`,
-    `--cluster-signing-key-file=${dataDir}/pki/ca.key`,
-    `--root-ca-file=${dataDir}/pki/ca.crt`,
-    '--use-service-account-credentials',
-    ...['deployment', 'replicaset', 'job'].map((kind) => `--concurrent-${kind}-syncs=20`),
-    '--leader-elect=false',
-    `--secure-port=${port}`,
-  ];
-  return component('controller-manager', flags, join(dataDir, 'logs/controller-manager.log'));
-}
 
 const scrape = (port) =>
   new Promise((resolve, reject) => {
@@ -68,10 +50,12 @@ async function onCluster({ nodes = 3, kubeletFlags = ['--max-pods=700'], readyNo
   const without = '--without=kubelet,mock-runtime,kube-proxy,cluster-dns,controller-manager';
   const cluster = await startCluster(['--nodes=1', without]);
   const children = [];
+  const windows = [];
   try {
     await cluster.ready;
     const port = await freePort();
-    const manager = startManager(cluster, port);
+    // With metrics, and with room for more than a hundred Pods on a node.
+    const manager = startManager(cluster, ['--node-cidr-mask-size=22', `--secure-port=${port}`]);
     children.push(manager);
     for (let index = 1; index <= nodes; index++)
       children.push(...startNode(cluster, { index, kubeletFlags }));
@@ -81,11 +65,22 @@ async function onCluster({ nodes = 3, kubeletFlags = ['--max-pods=700'], readyNo
     await answers(port);
     await lagMs(port);
     const pids = [...processTree(cluster.pid).slice(1), ...children.map((child) => child.pid)];
-    await work({ kubeconfig, manager, lag: () => lagMs(port), cpuByComponent: () => cpuByComponent(pids) });
+    const cpu = () => cpuByComponent(pids);
+    await work({ kubeconfig, manager, lag: () => lagMs(port), cpuByComponent: cpu, windows });
   } finally {
-    for (const child of children.reverse()) await ended(child);
+    for (const child of [...children].reverse()) await ended(child);
     await cluster.stop();
   }
+  const [{ profile }] = children;
+  if (profile) windows.forEach((window) => tellBlock(profile, window));
+}
+
+/** Where the manager spent the longest block of a measurement. */
+function tellBlock(profile, { label, from, to }) {
+  const { ms, stack } = longestBlock(profile, { from, to });
+  console.log(
+    `\n${label}: by the profile the longest block took ${ms.toFixed(0)} ms, in\n  ${stack.join('\n  ')}`,
+  );
 }
 
 const isNodeReady = ({ object }) =>
@@ -126,39 +121,19 @@ const isRolledOut = ({ object: { metadata, spec, status = {} } }) =>
   status.observedGeneration === metadata.generation &&
   [status.updatedReplicas, status.availableReplicas, status.replicas].every((n) => n === spec.replicas);
 
-/** How often each verb was called on each resource since the start, by the API server's own count. */
-async function requestCounts(kubeconfig) {
-  const text = await request(kubeconfig, { path: '/metrics' });
-  const counts = new Map();
-  for (const [, labels, count] of text.matchAll(/^apiserver_request_total\{(.*)\} (\d+)$/gm)) {
-    const { verb, resource, subresource } = Object.fromEntries(
-      [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
-    );
-    const what = `${verb} ${resource}${subresource ? `/${subresource}` : ''}`;
-    counts.set(what, (counts.get(what) ?? 0) + Number(count));
-  }
-  return counts;
-}
-
-/** What was counted since `before`, most first; what is rare is left out. */
-const since = (before, after) =>
-  [...after]
-    .map(([what, count]) => [what, count - (before.get(what) ?? 0)])
-    .filter(([, count]) => count >= 50)
-    .sort(([, a], [, b]) => b - a)
-    .map(([what, count]) => `${what} ${count}`)
-    .join(', ');
-
 const row = (label, measured, aim) => console.log(`| ${label} | ${measured} | ${aim} |`);
-async function timed({ kubeconfig, lag, cpuByComponent }, { label, aim }, work) {
-  const requestsBefore = await requestCounts(kubeconfig);
+/** The monotonic clock that profiles count in, too. */
+const microseconds = () => Number(process.hrtime.bigint() / 1000n);
+
+async function timed({ lag, cpuByComponent, windows }, { label, aim }, work) {
+  const from = microseconds();
   const before = cpuByComponent();
   const took = await seconds(work);
   const used = [...cpuByComponent()].map(([app, total]) => [app, total - (before.get(app) ?? 0)]);
   row(label, `${took.toFixed(1)} s`, aim);
   row('… CPU', used.map(([app, s]) => `${app} ${s.toFixed(1)} s`).join(', '), '');
-  row('… requests', since(requestsBefore, await requestCounts(kubeconfig)), '');
   row('… longest block of the manager’s event loop', `${(await lag()).toFixed(0)} ms`, '≤ 50 ms');
+  windows.push({ label, from, to: microseconds() });
 }
 
 const shapes = {

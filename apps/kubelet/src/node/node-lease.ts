@@ -1,7 +1,8 @@
 import { Leases, type Lease } from '@tinkernetes/api';
-import { isConflict, isNotFound } from '@tinkernetes/apimachinery';
+import { isAlreadyExists, isConflict, isNotFound } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
-import { formatMicroTime, type Clock } from '@tinkernetes/component-base';
+import { formatMicroTime, withLinkedSignal, type Clock } from '@tinkernetes/component-base';
+import { withDeadline } from '../network/deadline';
 
 export const leaseNamespace = 'kube-node-lease';
 
@@ -15,11 +16,19 @@ export interface NodeLeaseOptions {
 /** The node's heartbeat. Source: https://kubernetes.io/docs/concepts/architecture/leases/#node-heart-beats */
 export class NodeLease {
   private lease: Lease | undefined;
+  private renewing: Promise<void> | undefined;
 
   constructor(private readonly options: NodeLeaseOptions) {}
 
-  /** Makes the Lease or renews it. */
-  async renew(nodeUID: string | undefined, signal: AbortSignal): Promise<void> {
+  /** Makes the Lease or renews it. While the API server takes its time, the next renewals are the one on its way. */
+  renew(nodeUID: string | undefined, signal: AbortSignal): Promise<void> {
+    this.renewing ??= withDeadline(this.options.durationSeconds * 1000, (late) =>
+      withLinkedSignal([signal, late], (ended) => this.write(nodeUID, ended)),
+    ).finally(() => (this.renewing = undefined));
+    return this.renewing;
+  }
+
+  private async write(nodeUID: string | undefined, signal: AbortSignal): Promise<void> {
     const { client, nodeName } = this.options;
     const leases = client.for(Leases);
     const at = { namespace: leaseNamespace, signal };
@@ -28,9 +37,14 @@ export class NodeLease {
       this.lease = await leases.update(this.renewed(this.lease), at);
     } catch (error) {
       this.lease = undefined;
-      if (isConflict(error)) return this.renew(nodeUID, signal);
+      if (isConflict(error)) return this.write(nodeUID, signal);
       if (!isNotFound(error)) throw error;
-      this.lease = await leases.create(this.fresh(nodeUID), at);
+      try {
+        this.lease = await leases.create(this.fresh(nodeUID), at);
+      } catch (failure) {
+        if (isAlreadyExists(failure)) return this.write(nodeUID, signal);
+        throw failure;
+      }
     }
   }
 

@@ -51,6 +51,7 @@ export class SharedRuntime {
   private readonly imageGC: ImageGarbageCollector;
   private readonly podCIDRs = new Map<string, string>();
   private handingOver: Promise<void> = Promise.resolve();
+  private isNextWaiting = false;
   private healthCheckedAt = -Infinity;
   private observed: { at: number; signals: Promise<ReadonlyMap<Signal, Observation>> } | undefined;
   private imageList: { at: number; images: Promise<ContainerImage[]> } | undefined;
@@ -162,13 +163,21 @@ export class SharedRuntime {
     else for (const listener of this.listeners) listener.onPodChanged(uid);
   }
 
-  /** Hands the ranges of all nodes to the runtime, comma separated as those of a dual-stack node. */
+  /**
+   * Hands the ranges of all nodes to the runtime, comma separated as those of a dual-stack node; those that come while it
+   * takes others go there together.
+   */
   setPodCIDR(nodeName: string, podCIDR: string): Promise<void> {
     if (this.podCIDRs.get(nodeName) === podCIDR) return this.handingOver;
     this.podCIDRs.set(nodeName, podCIDR);
+    if (this.isNextWaiting) return this.handingOver;
+    this.isNextWaiting = true;
     this.handingOver = this.handingOver
       .catch(() => undefined)
-      .then(() => this.health.setPodCIDR([...this.podCIDRs.values()].join(',')));
+      .then(() => {
+        this.isNextWaiting = false;
+        return this.health.setPodCIDR([...this.podCIDRs.values()].join(','));
+      });
     return this.handingOver;
   }
 
