@@ -90,7 +90,7 @@ describe('flags', () => {
     ['--read-only-port=10255', '--read-only-port is not offered: only 0 is allowed'],
     ['--eviction-soft=memory.available<1Gi', 'grace period must be specified'],
     ['--shutdown-grace-period-critical-pods=10s', 'must not be longer'],
-  ])('refuse %s', (flag, message) => {
-    expect(() => toOptions(parseFlags(flags, ['--kubeconfig=x', flag]))).toThrow(message);
+  ])('refuse %s', async (flag, message) => {
+    await expect(toOptions(parseFlags(flags, ['--kubeconfig=x', flag]))).rejects.toThrow(message);
   });
 });

@@ -1,6 +1,6 @@
 import type { Taint } from '@tinkernetes/api';
 import { parseDuration, UsageError } from '@tinkernetes/component-base';
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 
 /** The fields of kubelet.config.k8s.io/v1beta1 KubeletConfiguration that this kubelet knows. */
 export interface KubeletConfiguration {
@@ -48,27 +48,25 @@ export interface KubeletConfiguration {
   tlsPrivateKeyFile?: string;
 }
 
-export function readConfiguration(path: string): KubeletConfiguration {
+export async function readConfiguration(path: string): Promise<KubeletConfiguration> {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = await readFile(path, 'utf8');
   } catch (error) {
     throw new UsageError(
       `--config ${path} can't be read: ${error instanceof Error ? error.message : String(error)}`,
       { cause: error },
     );
   }
-  const parse = text.trimStart().startsWith('{') ? (JSON.parse as (t: string) => unknown) : loadYaml();
-  const value = parse(text) as KubeletConfiguration | null;
+  const value = (await parse(text)) as KubeletConfiguration | null;
   if (value?.kind !== 'KubeletConfiguration')
     throw new UsageError(`--config ${path} holds no KubeletConfiguration`);
   return value;
 }
 
-/** Only where a YAML file is given, since the parser is not needed on the start path. */
-function loadYaml(): (text: string) => unknown {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports
-  return (require('yaml') as typeof import('yaml')).parse;
+/** The YAML parser is loaded only where a YAML file is given: a start without one does not wait for it. */
+async function parse(text: string): Promise<unknown> {
+  return text.trimStart().startsWith('{') ? JSON.parse(text) : (await import('yaml')).parse(text);
 }
 
 /** Milliseconds of a configuration's duration. */

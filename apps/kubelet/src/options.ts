@@ -74,13 +74,13 @@ export interface Options {
   containerLogMaxFiles: number;
 }
 
-export function toOptions(values: FlagValues<typeof flags>): Options {
+export async function toOptions(values: FlagValues<typeof flags>): Promise<Options> {
   if (values['read-only-port'] !== 0)
     throw new UsageError('--read-only-port is not offered: only 0 is allowed');
   if (!values.kubeconfig && !values['bootstrap-kubeconfig']) {
     throw new UsageError('--kubeconfig is needed: where the API server is and who this node is');
   }
-  const config = values.config ? readConfiguration(values.config) : {};
+  const config = values.config ? await readConfiguration(values.config) : {};
   const choose = choice(values);
   const rootDir = values['root-dir'];
   const certDir = values['cert-dir'] ?? join(rootDir, 'pki');

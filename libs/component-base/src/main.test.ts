@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { UsageError } from './flags';
 import { runMain, type MainOptions } from './main';
 import type { Run } from './run-context';
@@ -72,29 +73,34 @@ describe('runMain', () => {
     expect(process.exitCode).toBe(code);
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('stops on %s and ends with code 0', async (signal) => {
-    const running = runMain(
-      main(
-        (_options, context) =>
-          new Promise((resolve) => context.signal.addEventListener('abort', () => resolve())),
-      ),
+  /** Emits the signal when the component runs; `afterStop` is the last that it does. */
+  const stoppedBy = (emitted: 'SIGINT' | 'SIGTERM', afterStop = () => Promise.resolve()) =>
+    runMain(
+      main(async (_options, { signal }) => {
+        const stopped = once(signal, 'abort');
+        process.emit(emitted);
+        await stopped;
+        await afterStop();
+      }),
       [],
     );
-    process.emit(signal);
-    await running;
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('stops on %s and ends with code 0', async (signal) => {
+    await stoppedBy(signal);
     expect(process.exitCode).toBeUndefined();
   });
 
   it('takes an error that follows the stop for part of the stop', async () => {
-    const running = runMain(
-      main(async (_options, { signal }) => {
-        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-        throw new Error('connection closed');
-      }),
-      [],
-    );
+    await stoppedBy('SIGTERM', () => Promise.reject(new Error('connection closed')));
+    expect(process.exitCode).toBeUndefined();
+  });
+
+  it('does not run what is stopped while its options are read', async () => {
+    const run = jest.fn();
+    const running = runMain(main(run), []);
     process.emit('SIGTERM');
     await running;
+    expect(run).not.toHaveBeenCalled();
     expect(process.exitCode).toBeUndefined();
   });
 });

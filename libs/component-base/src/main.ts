@@ -11,8 +11,8 @@ export interface MainOptions<S extends Record<string, FlagSpec>, O> {
   component: string;
   description: string;
   flags: S;
-  /** Turns flags into the component's options; throws UsageError where they contradict each other. */
-  options(flags: FlagValues<S>): O;
+  /** Turns flags, and files that they name, into the component's options; UsageError where they contradict each other. */
+  options(flags: FlagValues<S>): O | Promise<O>;
   run: Run<O>;
 }
 
@@ -37,20 +37,17 @@ export async function runMain<S extends Record<string, FlagSpec>, O>(
   argv = process.argv.slice(2),
 ): Promise<void> {
   const specs = { ...main.flags, ...commonFlags };
-  let options: O;
-  let verbosity: number;
+  let flags;
   try {
-    const flags = parseFlags(specs, argv);
-    if (flags.help) {
-      process.stdout.write(usage(main.component, main.description, specs));
-      return;
-    }
-    verbosity = flags.v as number;
-    options = main.options(flags as unknown as FlagValues<S>);
+    flags = parseFlags(specs, argv);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     process.stderr.write(`${main.component}: ${error.message}\n`);
     process.exitCode = 2;
+    return;
+  }
+  if (flags.help) {
+    process.stdout.write(usage(main.component, main.description, specs));
     return;
   }
   const controller = new AbortController();
@@ -59,7 +56,7 @@ export async function runMain<S extends Record<string, FlagSpec>, O>(
   process.once('SIGTERM', stop);
   // A component outlives no launcher: without one nobody would stop it.
   if (process.connected) process.once('disconnect', stop);
-  const logger = createLogger({ component: main.component, verbosity });
+  const logger = createLogger({ component: main.component, verbosity: flags.v as number });
   const context: RunContext = {
     signal: controller.signal,
     clock: realClock,
@@ -73,7 +70,8 @@ export async function runMain<S extends Record<string, FlagSpec>, O>(
     ready: (info = {}) => process.send?.({ type: 'ready', info }),
   };
   try {
-    await main.run(options, context);
+    const options = await main.options(flags as unknown as FlagValues<S>);
+    if (!controller.signal.aborted) await main.run(options, context);
   } catch (error) {
     if (!controller.signal.aborted) {
       process.exitCode = error instanceof UsageError ? 2 : 1;

@@ -52,7 +52,7 @@ export class KubeletFixture {
   /** Starts the kubelet; more flags go before the fixture's own. */
   async start(more: readonly string[] = []): Promise<void> {
     this.stopping = new AbortController();
-    const options = toOptions(
+    const options = await toOptions(
       parseFlags(flags, [
         `--kubeconfig=${join(this.directory, 'kubeconfig')}`,
         `--root-dir=${join(this.directory, 'root')}`,

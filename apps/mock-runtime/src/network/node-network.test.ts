@@ -207,6 +207,29 @@ describe("the nodes' network", () => {
     one.setRules('kube-proxy', []);
   });
 
+  it('goes on when a receiver of datagrams fails, on this node and behind the overlay', async () => {
+    const received: string[] = [];
+    for (const [namespace, host] of [
+      [b, '10.244.1.3'],
+      [far, '10.244.2.2'],
+    ] as const) {
+      namespace.bindUdp({ port: 71 }, ({ data }) => {
+        received.push(`${Buffer.from(data)} at ${host}`);
+        throw new Error('broken program');
+      });
+      const socket = a.bindUdp({ port: 0 }, () => undefined);
+      for (const text of ['1', '2']) socket.send(Buffer.from(text), { host, port: 71 });
+    }
+    await eventually(() =>
+      expect([...received].sort()).toEqual([
+        '1 at 10.244.1.3',
+        '1 at 10.244.2.2',
+        '2 at 10.244.1.3',
+        '2 at 10.244.2.2',
+      ]),
+    );
+  });
+
   it('moves much data against back-pressure, and passes half-closes on', async () => {
     b.listen({ port: 90 }, ({ stream }) => stream.pipe(stream));
     far.listen({ port: 90 }, ({ stream }) => stream.pipe(stream));

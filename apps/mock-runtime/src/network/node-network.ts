@@ -294,7 +294,7 @@ export class NodeNetwork implements Uplink {
   private transmit({ target }: Path, packet: Packet): void {
     switch (target.kind) {
       case 'namespace':
-        target.namespace.receiverFor(packet.destination.host, packet.destination.port)?.(packet);
+        this.receive(target.namespace, packet);
         return;
       case 'overlay':
         this.overlay?.send(target.endpoint, packet);
@@ -306,6 +306,16 @@ export class NodeNetwork implements Uplink {
       case 'dropped':
       case 'unreachable':
         return;
+    }
+  }
+
+  /** What fails in a receiver is its own: all other Pods of the node are in this process, too. */
+  private receive(namespace: NetNamespace, packet: Packet): void {
+    const { host, port } = packet.destination;
+    try {
+      namespace.receiverFor(host, port)?.(packet);
+    } catch (error) {
+      this.options.logger.warn({ err: error, host, port }, 'a receiver of datagrams failed');
     }
   }
 

@@ -24,18 +24,26 @@ export class ExtenderConnection {
   /** Throws when there is no answer in time, or none with status 200 and a JSON body. */
   async call<T>(verb: string, body: object, signal: AbortSignal): Promise<T> {
     const url = `${this.options.urlPrefix.replace(/\/+$/, '')}/${verb}`;
-    const response = await this.post(url, JSON.stringify(body), signal);
-    const answer = await text(response);
-    if (response.statusCode !== 200)
-      throw new Error(`failed ${verb} with extender at URL ${url}, code ${response.statusCode}`);
-    return JSON.parse(answer) as T;
+    const { timeoutMs } = this.options;
+    // From the first byte sent to the last one received, as Go's http.Client counts.
+    const deadline = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await this.post(url, JSON.stringify(body), AbortSignal.any([signal, deadline]));
+      const answer = await text(response);
+      if (response.statusCode !== 200)
+        throw new Error(`failed ${verb} with extender at URL ${url}, code ${response.statusCode}`);
+      return JSON.parse(answer) as T;
+    } catch (error) {
+      if (!deadline.aborted) throw error;
+      throw new Error(`Post "${url}": no whole answer within ${timeoutMs} ms`, { cause: error });
+    }
   }
 
   private async post(url: string, body: string, signal: AbortSignal): Promise<IncomingMessage> {
     const { request, Agent } = url.startsWith('https:')
       ? await import('node:https')
       : await import('node:http');
-    const { tls, timeoutMs } = this.options;
+    const { tls } = this.options;
     this.agent ??= new Agent({
       keepAlive: true,
       ...(tls && {
@@ -48,8 +56,7 @@ export class ExtenderConnection {
     });
     const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
     return new Promise((resolve, reject) => {
-      const sent = request(url, { method: 'POST', agent: this.agent, headers, signal, timeout: timeoutMs });
-      sent.once('timeout', () => sent.destroy(new Error(`Post "${url}": no answer within ${timeoutMs} ms`)));
+      const sent = request(url, { method: 'POST', agent: this.agent, headers, signal });
       sent.once('error', reject);
       sent.once('response', resolve);
       sent.end(body);

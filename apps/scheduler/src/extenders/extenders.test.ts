@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { realClock } from '@tinkernetes/component-base';
 import { createCertificateAuthority, issueCertificate } from '@tinkernetes/pki';
 import { extenderOf } from '../config/extender-configuration';
@@ -127,7 +130,25 @@ describe('HTTP extenders', () => {
       .spyOn(server as unknown as { answer(): Promise<never> }, 'answer')
       .mockReturnValue(new Promise(() => undefined));
     const cluster = await clusterWith({ urlPrefix: server.url, filterVerb: 'filter', httpTimeout: '50ms' });
-    await expect(cluster.placeWithExtenders(makePod('p'))).rejects.toThrow(/no answer within 50 ms/);
+    await expect(cluster.placeWithExtenders(makePod('p'))).rejects.toThrow(/no whole answer within 50 ms/);
+  });
+
+  it('are given up after httpTimeout also while they go on sending', async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      const dripping = setInterval(() => response.write(' '), 10);
+      response.once('close', () => clearInterval(dripping));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const urlPrefix = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const cluster = await clusterWith({ urlPrefix, filterVerb: 'filter', httpTimeout: '100ms' });
+      await expect(cluster.placeWithExtenders(makePod('p'))).rejects.toThrow(/no whole answer within 100 ms/);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
   });
 
   it('agree to preemption by naming the victims, and leave nodes out', async () => {

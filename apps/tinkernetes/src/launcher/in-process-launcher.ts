@@ -29,9 +29,9 @@ interface AnyComponent {
 function erase<S extends Record<string, FlagSpec>, O>(component: MainOptions<S, O>): AnyComponent {
   return {
     flags: component.flags,
-    start: (argv, context) => {
+    start: async (argv, context) => {
       const values = parseFlags({ ...component.flags, ...commonFlags }, argv);
-      return component.run(component.options(values as unknown as FlagValues<S>), context);
+      return component.run(await component.options(values as unknown as FlagValues<S>), context);
     },
   };
 }

@@ -20,7 +20,7 @@ export async function startComponent<S extends Record<string, FlagSpec>, O>(
   { clock = realClock }: { clock?: Clock } = {},
 ): Promise<StartedComponent> {
   const stopping = new AbortController();
-  const options = component.options(parseFlags(component.flags, argv));
+  const options = await component.options(parseFlags(component.flags, argv));
   let running: Promise<void> = Promise.resolve();
   const info = await new Promise<Record<string, unknown>>((resolve, reject) => {
     running = component.run(options, {
