@@ -1,3 +1,4 @@
+import { linkSignals } from '@tinkernetes/component-base';
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { text } from 'node:stream/consumers';
 
@@ -27,8 +28,9 @@ export class ExtenderConnection {
     const { timeoutMs } = this.options;
     // From the first byte sent to the last one received, as Go's http.Client counts.
     const deadline = AbortSignal.timeout(timeoutMs);
+    const either = linkSignals(signal, deadline);
     try {
-      const response = await this.post(url, JSON.stringify(body), AbortSignal.any([signal, deadline]));
+      const response = await this.post(url, JSON.stringify(body), either.signal);
       const answer = await text(response);
       if (response.statusCode !== 200)
         throw new Error(`failed ${verb} with extender at URL ${url}, code ${response.statusCode}`);
@@ -36,6 +38,8 @@ export class ExtenderConnection {
     } catch (error) {
       if (!deadline.aborted) throw error;
       throw new Error(`Post "${url}": no whole answer within ${timeoutMs} ms`, { cause: error });
+    } finally {
+      either.release();
     }
   }
 
