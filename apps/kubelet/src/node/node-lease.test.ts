@@ -1,4 +1,4 @@
-import { Leases, type Lease } from '@tinkernetes/api';
+import type { Leases, Lease } from '@tinkernetes/api';
 import { StatusError } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
 import { VirtualClock } from '@tinkernetes/component-base/testing';
