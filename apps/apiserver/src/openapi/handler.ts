@@ -49,10 +49,29 @@ export class OpenApiDocuments {
     const remote = this.sources.aggregator.remoteFor(`/${path}`);
     const document = remote ? await this.remoteV3(remote) : await this.v3(group, version);
     if (!document) throw new PlainNotFound();
+    const format = acceptedFormat(request.raw.headers.accept, 'v3');
+    if (!format) {
+      request.response.writeHead(406).end();
+      return;
+    }
+    const wanted = request.query.get('hash');
+    if (wanted && wanted !== document.hash) {
+      request.response.writeHead(301, { Location: `${root}${path}?hash=${document.hash}` }).end();
+      return;
+    }
     // A client that names the hash may keep the document for ever.
-    if (request.query.get('hash') === document.hash)
-      request.response.setHeader('Cache-Control', 'public, immutable');
-    await sendWithETag(request, document);
+    if (wanted) request.response.setHeader('Cache-Control', 'public, immutable');
+    await sendWithETag(request, format === 'json' ? document : await this.v3Protobuf(document));
+  }
+
+  private async v3Protobuf({ bytes, hash }: HashedDocument): Promise<HashedDocument> {
+    const { encodeOpenApiV3 } = await import('./v3-protobuf');
+    const make = () => ({
+      bytes: encodeOpenApiV3(JSON.parse(bytes.toString('utf8')) as object),
+      hash,
+      contentType: protobufType('v3'),
+    });
+    return this.sources.aggregator.hasRemotes ? make() : this.kept(`v3/protobuf/${hash}`, make);
   }
 
   private async sendIndex(request: ApiRequest): Promise<void> {
