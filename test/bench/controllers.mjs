@@ -15,6 +15,7 @@ import {
   startCluster,
 } from './cluster.mjs';
 import { startManager, startNode } from './components.mjs';
+import { longestBlock } from './longest-block.mjs';
 
 const onlyAt = process.argv.indexOf('--only');
 const only = onlyAt < 0 ? undefined : process.argv[onlyAt + 1].split(',');
