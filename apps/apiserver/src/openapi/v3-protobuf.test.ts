@@ -99,7 +99,9 @@ describe('an OpenAPI v3 document in protobuf', () => {
 
   it('holds operations with their parameters, bodies and answers', () => {
     const content = (name: string) => ({
-      additionalProperties: [{ name, value: { schema: { reference: { _ref: '#/components/schemas/Pod' } } } }],
+      additionalProperties: [
+        { name, value: { schema: { reference: { _ref: '#/components/schemas/Pod' } } } },
+      ],
     });
     expect(decoded().paths).toMatchObject({
       path: [
