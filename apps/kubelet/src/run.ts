@@ -39,7 +39,7 @@ export const run: Run<Options> = async (options, outer) => {
   const forwarder = new StepForwarder(clock, logger);
   tracer.exportTo((steps) => forwarder.send(steps));
   // Certificates and the runtime don't wait for each other.
-  const shared = SharedRuntime.connect(options, context, forwarder);
+  const shared = SharedRuntime.connect(options, { ...context, ...ofItsOwn(signal) }, forwarder);
   const following = shared.then((runtime) => runtime.run());
   const endpoint = KubeletEndpoint.create(options, context);
   const nodes = nodesOf(options);
@@ -55,7 +55,7 @@ export const run: Run<Options> = async (options, outer) => {
           started();
           if (--starting === 0) context.ready(info);
         };
-        const ended = runIdentities(node, { ...context, ready }, common);
+        const ended = runIdentities(node, { ...context, ...ofItsOwn(signal), ready }, common);
         running.push(ended);
         return ended;
       }),
@@ -80,6 +80,12 @@ export const run: Run<Options> = async (options, outer) => {
     ]);
   }
 };
+
+/**
+ * A signal with few listeners: adding one takes the longer the more there are, and each call adds one for as long as it
+ * takes.
+ */
+const ofItsOwn = (signal: AbortSignal) => ({ signal: linkSignals(signal).signal });
 
 /**
  * A new client certificate means new connections everywhere: the agent starts over, which no container notices. What
