@@ -2,7 +2,7 @@ import { AppsV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { startCluster, type RunningCluster } from 'tinkernetes';
 
 // A cluster starts in a second or two; on a busy machine it may take long.
-jest.setTimeout(120_000);
+jest.setTimeout(180_000);
 
 let cluster: RunningCluster;
 let core: CoreV1Api;

@@ -4,7 +4,7 @@ import { CoreV1Api, Exec, KubeConfig, type V1Status } from '@kubernetes/client-n
 import { startCluster, type RunningCluster } from 'tinkernetes';
 
 // A cluster starts in a second or two; on a busy machine it may take long.
-jest.setTimeout(120_000);
+jest.setTimeout(180_000);
 
 const namespace = 'default';
 let cluster: RunningCluster;

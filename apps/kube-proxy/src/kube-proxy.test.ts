@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import { EndpointSlices, Nodes, Services } from '@tinkernetes/api';
 import { createClient, type Client } from '@tinkernetes/client';
-import { realClock } from '@tinkernetes/component-base';
 import { eventually, startComponent, type StartedComponent } from '@tinkernetes/component-base/testing';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
 import { networkService, type Route, type Rule } from '@tinkernetes/vnet';
@@ -60,7 +59,14 @@ describe('kube-proxy against an API server', () => {
     const kubeconfig = join(directory, 'kubeconfig');
     await writeFile(kubeconfig, api.kubeconfig);
     const socket = `unix://${join(directory, 'vnet.sock')}`;
-    const argv = [`--kubeconfig=${kubeconfig}`, '--hostname-override=node-1', `--vnet-endpoint=${socket}`];
+    const argv = [
+      `--kubeconfig=${kubeconfig}`,
+      '--hostname-override=node-1',
+      `--vnet-endpoint=${socket}`,
+      // Writes when there is something to write, at once, and only then.
+      '--iptables-min-sync-period=0s',
+      '--iptables-sync-period=1h',
+    ];
     const starting = startComponent(component, argv);
     // The node's network may come up later than its proxy.
     await network.listen(socket);
@@ -134,14 +140,20 @@ describe('kube-proxy against an API server', () => {
         { destination: '10.244.2.0/24', gateway: '172.30.0.12', endpoint: '127.0.0.1:12' },
       ]),
     );
-    await realClock.sleep(300);
-    const { writes } = network;
-    const beating = await nodes.get('node-2');
-    const conditions = [
-      { type: 'Ready', status: 'True', lastHeartbeatTime: '2026-01-01T00:00:00Z' },
-    ] as const;
-    await nodes.updateStatus({ ...beating, status: { ...beating.status, conditions: [...conditions] } });
-    await realClock.sleep(300);
-    expect(network.writes).toBe(writes);
+    // What a Service adds is written after all that came before it.
+    const writesUntil = async (service: string) => {
+      const spec = { ports: [{ port: 80 }] };
+      await client.for(Services).create({ metadata: { name: service }, spec }, { namespace: 'default' });
+      await eventually(() => expect(ruleOf(`default/${service}`)).toBeDefined());
+      return network.writes;
+    };
+    const writes = await writesUntil('before');
+    for (const second of [1, 2, 3]) {
+      const beating = await nodes.get('node-2');
+      const lastHeartbeatTime = `2026-01-01T00:00:0${second}Z`;
+      const conditions = [{ type: 'Ready' as const, status: 'True' as const, lastHeartbeatTime }];
+      await nodes.updateStatus({ ...beating, status: { ...beating.status, conditions } });
+    }
+    expect(await writesUntil('after')).toBe(writes + 1);
   });
 });

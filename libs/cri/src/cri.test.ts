@@ -1,4 +1,5 @@
 import type { FinishedStep } from '@tinkernetes/component-base';
+import { eventually } from '@tinkernetes/component-base/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -145,8 +146,7 @@ describe('CRI over a unix socket', () => {
       expect(event.containerId).toBe('c1');
       break;
     }
-    for (let i = 0; i < 100 && !streamCancelled; i++) await new Promise((r) => setTimeout(r, 10));
-    expect(streamCancelled).toBe(true);
+    await eventually(() => expect(streamCancelled).toBe(true));
   });
 
   it('reports an error in the middle of a stream', async () => {
