@@ -246,8 +246,9 @@ async function subPathIn(volume: string, subPath: string): Promise<string> {
   const root = await realpath(volume);
   await checkWithin(root, volume, path);
   if (!(await stat(path).catch(ignoreMissing))) {
-    await mkdir(dirname(path), { recursive: true });
-    await mkdir(path, { recursive: true, mode: 0o755 });
+    await mkdir(path, { recursive: true });
+    // Who may write to the volume may write here.
+    await chmod(path, (await stat(root)).mode & 0o7777);
   }
   return path;
 }

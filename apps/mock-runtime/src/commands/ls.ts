@@ -12,7 +12,8 @@ export async function ls(process: Process): Promise<number> {
   const paths = rest.length > 0 ? rest : ['.'];
   for (const [index, name] of paths.entries()) {
     const path = absolute(process, name);
-    const ok = await attempt(
+    let directory: string | undefined;
+    let ok = await attempt(
       process,
       name,
       async () => {
@@ -23,11 +24,18 @@ export async function ls(process: Process): Promise<number> {
           await process.print(entry(process, name, path, flags));
           return;
         }
-        if (paths.length > 1) await process.print(`${index > 0 ? '\n' : ''}${name}:\n`);
-        await list(process, path, flags);
+        directory = path;
       },
       { gnu: (path) => `cannot access '${path}'` },
     );
+    const listed = directory;
+    if (listed !== undefined) {
+      if (paths.length > 1) await process.print(`${index > 0 ? '\n' : ''}${name}:\n`);
+      ok &&= await attempt(process, name, () => list(process, listed, flags), {
+        busybox: (path) => `can't open '${path}'`,
+        gnu: (path) => `cannot open directory '${path}'`,
+      });
+    }
     if (!ok) status = hasGnuTools(process) ? 2 : 1;
   }
   return status;

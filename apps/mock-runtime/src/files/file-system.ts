@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -24,6 +25,7 @@ import { infoOf, kindOf, onHost, type FileInfo } from './file-info';
 import { Layer } from './layer';
 import { isHostFile, isWritable, Mounts, type HostPlace, type Mount } from './mounts';
 import { contentOf, device, directory, type DirectoryNode, type FsNode } from './nodes';
+import { access, giveToUser, mayAccess, mustRemove } from './permissions';
 import { linkTarget, walk, type MemoryPlace, type Place } from './walk';
 
 export interface WriteOptions {
@@ -58,6 +60,8 @@ export class FileSystem {
   private readonly layer: Layer;
   private readonly mounts: Mounts;
   private readonly watchers = new Map<string, Set<() => void>>();
+  /** Whose rights are looked at; undefined: root, or the runtime itself. */
+  private readonly user: User | undefined = undefined;
 
   constructor(
     image: DirectoryNode,
@@ -68,6 +72,14 @@ export class FileSystem {
     for (const [path, text] of Object.entries(options.files ?? {}))
       this.layer.makeFile(path, Buffer.from(text));
     for (const { containerPath, hostPath } of this.mounts.all()) this.makeMountPoint(containerPath, hostPath);
+  }
+
+  /** The same files as a user sees them: what the image and the container have is subject to its modes. */
+  forUser(user: User): FileSystem {
+    if (user.uid === 0) return this;
+    const view = Object.create(this) as FileSystem;
+    Object.defineProperty(view, 'user', { value: user });
+    return view;
   }
 
   /** Bytes that the container wrote into its own layer. */
@@ -132,6 +144,7 @@ export class FileSystem {
       throw new FileError('ENOMEM', path);
     if (at.kind === 'host') return onHost(path, () => readFileSync(at.hostPath));
     if (at.node.kind === 'directory') throw new FileError('EISDIR', path);
+    this.must(access.read, at.node, path);
     return at.node.kind === 'file' ? contentOf(at.node) : Buffer.alloc(0);
   }
 
@@ -142,10 +155,15 @@ export class FileSystem {
       void file.write(data);
       file.release();
     } else if (at.kind === 'host') {
+      const isNew = this.user !== undefined && !existsSync(at.hostPath);
       onHost(path, () => (append ? appendFileSync : writeFileSync)(at.hostPath, data, { mode }));
+      if (isNew) giveToUser(at.hostPath, this.user);
     } else {
       if (at.node?.kind === 'directory') throw new FileError('EISDIR', path);
-      this.layer.write(at.path, data, { append, mode, uid: user?.uid ?? 0, gid: user?.gid ?? 0 });
+      if (at.node) this.must(access.write, at.node, path);
+      else this.mustChangeDirectory(at.path, path);
+      const { uid, gid } = user ?? this.owner;
+      this.layer.write(at.path, data, { append, mode, uid, gid });
     }
     this.changed(at.path);
   }
@@ -159,6 +177,7 @@ export class FileSystem {
         mounted,
       );
     if (at.node.kind !== 'directory') throw new FileError('ENOTDIR', path);
+    this.must(access.read, at.node, path);
     return unique([...at.node.children.keys()], mounted);
   }
 
@@ -179,14 +198,19 @@ export class FileSystem {
       this.mkdir(posix.dirname(clean), { parents });
     }
     const at = this.creatable(path);
-    if (at.kind === 'host') onHost(path, () => mkdirSync(at.hostPath, { mode }));
-    else this.layer.put(at.path, path, { ...directory({}, mode), mtime: this.options.clock.now() });
+    if (at.kind === 'host') {
+      onHost(path, () => mkdirSync(at.hostPath, { mode }));
+      giveToUser(at.hostPath, this.user);
+    } else {
+      const made = { ...directory({}, mode), ...this.owner, mtime: this.options.clock.now() };
+      this.layer.put(at.path, path, made);
+    }
   }
 
   symlink(target: string, path: string): void {
     const at = this.creatable(path);
     if (at.kind === 'host') return onHost(path, () => symlinkSync(target, at.hostPath));
-    const base = { mode: 0o777, uid: 0, gid: 0, mtime: this.options.clock.now() };
+    const base = { mode: 0o777, ...this.owner, mtime: this.options.clock.now() };
     this.layer.put(at.path, path, { kind: 'link', target, ...base });
   }
 
@@ -196,6 +220,7 @@ export class FileSystem {
     if (at.kind === 'host') onHost(path, () => unlinkSync(at.hostPath));
     else {
       if (at.node.kind === 'directory') throw new FileError('EISDIR', path);
+      this.mustChangeDirectory(at.path, path, at.node);
       this.layer.remove(at.path, path);
     }
     this.changed(at.path);
@@ -208,6 +233,7 @@ export class FileSystem {
     if (at.kind === 'host') return onHost(path, () => rmdirSync(at.hostPath));
     if (at.node.kind !== 'directory') throw new FileError('ENOTDIR', path);
     if (at.node.children.size > 0) throw new FileError('ENOTEMPTY', path);
+    this.mustChangeDirectory(at.path, path, at.node);
     this.layer.remove(at.path, path);
   }
 
@@ -221,6 +247,8 @@ export class FileSystem {
     } else if (source.kind === 'memory' && target.kind === 'memory') {
       if (target.node?.kind === 'directory' && source.node.kind !== 'directory')
         throw new FileError('EISDIR', to);
+      this.mustChangeDirectory(source.path, from, source.node);
+      this.mustChangeDirectory(target.path, to, target.node);
       this.layer.remove(source.path, from);
       this.layer.put(target.path, to, source.node);
     } else {
@@ -233,22 +261,27 @@ export class FileSystem {
   chmod(path: string, mode: number): void {
     const at = this.existing(path, true);
     this.mustBeWritable(at, path);
-    if (at.kind === 'host') onHost(path, () => chmodSync(at.hostPath, mode));
-    else this.layer.change(at.path, path, { mode });
+    if (at.kind === 'host') return onHost(path, () => chmodSync(at.hostPath, mode));
+    this.mustOwn(at.node, path);
+    this.layer.change(at.path, path, { mode });
   }
 
   chown(path: string, uid: number, gid: number): void {
     const at = this.existing(path, true);
     this.mustBeWritable(at, path);
     // Without root on the machine nothing there can be given away; the container's own tree remembers it.
-    if (at.kind === 'memory') this.layer.change(at.path, path, { uid, gid });
+    if (at.kind !== 'memory') return;
+    if (this.user && uid !== at.node.uid) throw new FileError('EPERM', path);
+    this.mustOwn(at.node, path);
+    this.layer.change(at.path, path, { uid, gid });
   }
 
   utimes(path: string, mtime: number): void {
     const at = this.existing(path, true);
     this.mustBeWritable(at, path);
-    if (at.kind === 'host') onHost(path, () => utimesSync(at.hostPath, mtime / 1000, mtime / 1000));
-    else this.layer.change(at.path, path, { mtime });
+    if (at.kind === 'host') return onHost(path, () => utimesSync(at.hostPath, mtime / 1000, mtime / 1000));
+    if (this.user && at.node.uid !== this.user.uid) this.must(access.write, at.node, path);
+    this.layer.change(at.path, path, { mtime });
   }
 
   /** Copies a file's node with its program, so that a copied executable still runs. */
@@ -302,11 +335,47 @@ export class FileSystem {
   private creatable(path: string): Place {
     const at = this.writable(path, false);
     if (at.kind === 'memory' && at.node) throw new FileError('EEXIST', path);
+    if (at.kind === 'memory') this.mustChangeDirectory(at.path, path);
     return at;
   }
 
   private locate(path: string, follow: boolean): Place {
-    return walk(path, follow, (step) => this.at(step));
+    const place = walk(path, follow, (step) => this.at(step));
+    if (this.user) this.mustReach(place, path, this.user);
+    return place;
+  }
+
+  /** Who what is made belongs to. */
+  private get owner(): { uid: number; gid: number } {
+    return { uid: this.user?.uid ?? 0, gid: this.user?.gid ?? 0 };
+  }
+
+  private must(wanted: number, node: FsNode, shown: string): void {
+    if (this.user && node.kind !== 'device' && !mayAccess(node, this.user, wanted))
+      throw new FileError('EACCES', shown);
+  }
+
+  private mustOwn(node: FsNode, shown: string): void {
+    if (this.user && node.uid !== this.user.uid) throw new FileError('EPERM', shown);
+  }
+
+  /** Entries come and go by the rights of their directory. */
+  private mustChangeDirectory(path: string, shown: string, removed?: FsNode): void {
+    if (!this.user) return;
+    const parent = this.at(posix.dirname(path));
+    if (parent.kind !== 'memory' || !parent.node) return;
+    this.must(access.write, parent.node, shown);
+    if (removed) mustRemove(removed, parent.node, { user: this.user, shown });
+  }
+
+  /** Every directory above has to let the user through. */
+  private mustReach({ kind, path }: Place, shown: string, user: User): void {
+    if (kind !== 'memory') return;
+    for (let up = posix.dirname(path); up !== '/'; up = posix.dirname(up)) {
+      const { node } = this.at(up) as Partial<MemoryPlace>;
+      if (node?.kind === 'directory' && !mayAccess(node, user, access.search))
+        throw new FileError('EACCES', shown);
+    }
   }
 
   /** What is at a path without links. */

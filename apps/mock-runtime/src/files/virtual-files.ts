@@ -64,6 +64,9 @@ const directories = new Set(
 export function virtualNode(path: string, machine: Machine, settings: ContainerSettings): FsNode | undefined {
   const make = files[path];
   if (make) return make(machine, settings);
+  // What the process's container has as its own; processes of a Pod may share their table.
+  const root = /^\/proc\/(\d+)\/root(\/.*)?$/.exec(path);
+  if (root) return machine.table.get(Number(root[1]))?.machine.fs.node(root[2] ?? '/');
   const process = /^\/proc\/(\d+)(?:\/(\w+))?$/.exec(path);
   if (process) {
     const found = machine.table.get(Number(process[1]));
@@ -115,9 +118,10 @@ function processNode(process: Process, name: string | undefined): FsNode | undef
       ),
     status: () => text(statusOf(process)),
     cwd: () => link(process.cwd),
+    root: () => link('/'),
     exe: () => link(process.argv[0] ?? ''),
     cgroup: () => text('0::/\n'),
-    fd: () => directory({}, 0o500),
+    fd: () => directory({}, 0o555),
   };
   if (name === undefined)
     return directory(Object.fromEntries(Object.entries(contents).map(([key, make]) => [key, make()])), 0o555);

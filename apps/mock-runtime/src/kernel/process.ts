@@ -91,6 +91,7 @@ export class Process {
   readonly exited: Promise<number>;
   private readonly handlers = new Map<SignalName, () => void>();
   private readonly controller = new AbortController();
+  private ownFiles: FileSystem | undefined;
   private settle: (code: number) => void = () => undefined;
 
   constructor(
@@ -123,8 +124,9 @@ export class Process {
     return this.parent?.pid ?? 0;
   }
 
+  /** The container's files, with this process's rights. */
   get fs(): FileSystem {
-    return this.machine.fs;
+    return (this.ownFiles ??= this.machine.fs.forUser(this.user));
   }
 
   get net(): NetNamespace {

@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CsiError } from '../csi-error';
 
@@ -50,9 +50,14 @@ export class VolumeStore {
   async put(record: VolumeRecord): Promise<void> {
     const file = this.file(record.volumeId);
     if (record.isBlock) await this.sizeDisk(record);
-    else await mkdir(this.dataOf(record.volumeId), { recursive: true, mode: 0o777 });
+    else await this.makeData(this.dataOf(record.volumeId));
     await writeFile(`${file}.new`, JSON.stringify(record));
     await rename(`${file}.new`, file);
+  }
+
+  /** Any user may write there, whatever the umask says: a Pod needs no fsGroup for it. */
+  private async makeData(path: string): Promise<void> {
+    if (await mkdir(path, { recursive: true })) await chmod(path, 0o777);
   }
 
   /** A sparse file: it takes only what is written. It never shrinks. */
