@@ -1,6 +1,7 @@
 import type { Clock, Logger, Metrics } from '@tinkernetes/component-base';
 import { StatusError } from '@tinkernetes/apimachinery';
 import { CompactedError, type Storage, type StorageEvent } from '@tinkernetes/storage';
+import { FlushTurns } from './flush-turns';
 import { cacheMetrics } from './metrics';
 import { WatchCache } from './watch-cache';
 import { WrittenObjects } from './written-objects';
@@ -26,6 +27,8 @@ export class StorageFeed {
   private readonly caches = new Map<string, WatchCache>();
   /** What writers are storing right now. */
   readonly written = new WrittenObjects();
+  /** When watchers write, of whatever resource. */
+  readonly turns: FlushTurns;
   /** Counts a watcher that was closed because it didn't keep up. */
   readonly terminated: (cache: WatchCache) => void;
   private waiters: Waiter[] = [];
@@ -38,6 +41,7 @@ export class StorageFeed {
     private readonly storage: Storage,
     private readonly options: { clock: Clock; logger: Logger; signal: AbortSignal; metrics?: Metrics },
   ) {
+    this.turns = new FlushTurns(options.clock);
     this.terminated = options.metrics ? cacheMetrics(options.metrics, this) : () => undefined;
   }
 

@@ -2,6 +2,7 @@ import type { KeyValue, StorageEvent } from '@tinkernetes/storage';
 import { CacheEntry, type EntryOwner, type StoredCodec } from './cache-entry';
 import { CacheEvent } from './cache-event';
 import { EventRing } from './event-ring';
+import type { FlushTurns } from './flush-turns';
 import { ParsedObjects } from './parsed-objects';
 import { SortedEntries } from './sorted-entries';
 import type { WrittenObjects } from './written-objects';
@@ -9,7 +10,7 @@ import type { WrittenObjects } from './written-objects';
 /** Receives each change after it has been applied; `close` when the cache had to be loaded anew. */
 export interface CacheSubscriber {
   event(event: CacheEvent): void;
-  /** Called after a storage batch that changed this resource. */
+  /** Called after storage batches that changed this resource, when it is this subscriber's turn. */
   flush?(): void;
   close?(): void;
 }
@@ -25,6 +26,8 @@ export class WatchCache {
   /** Namespaces in the order of their keys. */
   private namespaceOrder: string[] = [];
   private readonly subscribers = new Set<CacheSubscriber>();
+  /** Those that have something to write after a batch. */
+  private readonly flushable = new Set<Required<Pick<CacheSubscriber, 'flush'>>>();
   private readonly ring: EventRing;
   private codec: StoredCodec | undefined;
   private entryCount = 0;
@@ -42,10 +45,11 @@ export class WatchCache {
     /** `/registry/pods/` */
     readonly prefix: string,
     loadedAt: number,
-    /** The revision up to which the feed has delivered, and what writers are storing. */
+    /** The revision up to which the feed has delivered, what writers are storing, and when watchers write. */
     private readonly feed: {
       readonly revision: number;
       readonly written: WrittenObjects;
+      readonly turns: FlushTurns;
       terminated(cache: WatchCache): void;
     },
   ) {
@@ -107,7 +111,13 @@ export class WatchCache {
 
   subscribe(subscriber: CacheSubscriber): () => void {
     this.subscribers.add(subscriber);
-    return () => void this.subscribers.delete(subscriber);
+    if (!canFlush(subscriber)) return () => void this.subscribers.delete(subscriber);
+    this.flushable.add(subscriber);
+    return () => {
+      this.subscribers.delete(subscriber);
+      this.flushable.delete(subscriber);
+      this.feed.turns.remove(subscriber);
+    };
   }
 
   /** Part of the first load. */
@@ -139,7 +149,7 @@ export class WatchCache {
   flush(): void {
     if (!this.changed) return;
     this.changed = false;
-    for (const subscriber of this.subscribers) subscriber.flush?.();
+    this.feed.turns.add(this.flushable);
   }
 
   private applyPut(event: StorageEvent, previous: CacheEntry | undefined): CacheEvent {
@@ -185,3 +195,6 @@ export class WatchCache {
       : { namespace: rest.slice(0, slash), name: rest.slice(slash + 1) };
   }
 }
+
+const canFlush = (subscriber: CacheSubscriber): subscriber is CacheSubscriber & { flush(): void } =>
+  subscriber.flush !== undefined;

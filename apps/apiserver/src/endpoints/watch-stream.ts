@@ -8,6 +8,7 @@ import { Slices } from '../server/slices';
 import type { EndpointContext, ResourceRequest } from './context';
 import { storeOf } from './context';
 import type { ListQuery } from './list-options';
+import { PendingFrames } from './pending-frames';
 import type { Selection } from './selection';
 import { tooOld } from './watch-errors';
 import type { FrameType, WatchFrames } from './watch-frames';
@@ -32,8 +33,8 @@ export class WatchStream {
   private finish: () => void = () => undefined;
   private unsubscribe: () => void = () => undefined;
   private timers: Timer[] = [];
-  private pending: Buffer[] = [];
-  private pendingBytes = 0;
+  private readonly pending = new PendingFrames();
+  private allowedBytes = maxPendingBytes;
   private ended = false;
   private converting: Promise<void> = Promise.resolve();
   private waitingEvents = 0;
@@ -73,7 +74,8 @@ export class WatchStream {
       if (!slices.areUsedUp) continue;
       this.flush();
       await slices.next();
-      if (response.writableNeedDrain) await once(response, 'drain', { signal }).catch(() => this.end());
+      while (!this.ended && response.writableNeedDrain)
+        await once(response, 'drain', { signal }).catch(() => this.end());
     }
   }
 
@@ -101,12 +103,16 @@ export class WatchStream {
     this.flush();
     // What was missed is there all at once, whoever watches, and no more than the cache keeps anyway.
     const allowed = this.waitingEvents + maxWaitingEvents;
+    this.allowedBytes = this.pending.bytes + maxPendingBytes;
     this.unsubscribe = cache.subscribe({
       event: (event) => {
         receive(event);
         if (this.waitingEvents > allowed) this.terminate();
       },
-      flush: () => this.flush(),
+      flush: () => {
+        this.flush();
+        if (this.pending.bytes > this.allowedBytes) this.terminate();
+      },
       close: () => this.end(),
     });
     this.request.begun();
@@ -136,22 +142,14 @@ export class WatchStream {
 
   private write(frame: Buffer): void {
     this.pending.push(frame);
-    this.pendingBytes += frame.length;
   }
 
-  /** One write to the socket for all frames of a batch; while the client doesn't read, they wait here, shared. */
+  /** Few writes to the socket for all frames of a batch; while the client doesn't read, they wait here, shared. */
   private flush(): void {
-    if (this.ended || this.pending.length === 0) return;
+    if (this.ended) return;
     const { response } = this.request;
-    if (response.writableNeedDrain) {
-      if (this.pendingBytes > maxPendingBytes) this.terminate();
-      return;
-    }
-    const frames = this.pending;
-    this.pending = [];
-    this.pendingBytes = 0;
-    const [first] = frames;
-    response.write(frames.length === 1 && first ? first : Buffer.concat(frames));
+    while (!this.pending.isEmpty && !response.writableNeedDrain) response.write(this.pending.take());
+    if (this.pending.isEmpty) this.allowedBytes = maxPendingBytes;
   }
 
   /**
@@ -161,7 +159,7 @@ export class WatchStream {
   private terminate(): void {
     if (this.ended) return;
     storeOf(this.request).cache.countTerminated();
-    this.pending = [];
+    this.pending.clear();
     this.request.response.destroy();
     this.end();
   }
@@ -200,8 +198,8 @@ export class WatchStream {
     this.unsubscribe();
     for (const timer of this.timers) timer.cancel();
     const { response } = this.request;
-    if (!response.destroyed) response.end(Buffer.concat(this.pending));
-    this.pending = [];
+    if (!response.destroyed) response.end(this.pending.takeAll());
+    this.pending.clear();
     this.finish();
   }
 }
