@@ -9,6 +9,7 @@ import type { PodNetwork } from './pod-network';
 import { ProcessNamespaces } from './process-namespaces';
 import { RecordStore } from './record-store';
 import { hostNetworkOf, type ContainerRecord, type SandboxRecord } from './records';
+import { SharedValues } from './shared-values';
 
 export interface RuntimeStateOptions {
   rootDir: string;
@@ -40,6 +41,7 @@ export class RuntimeState {
   private readonly containerStore: RecordStore<ContainerRecord>;
   private readonly processes: ProcessNamespaces;
   private readonly listeners = new Set<(event: RuntimeEvent) => void>();
+  private readonly values = new SharedValues();
 
   constructor(private readonly options: RuntimeStateOptions) {
     this.sandboxStore = new RecordStore(join(options.rootDir, 'sandboxes.jsonl'), options.logger);
@@ -49,8 +51,9 @@ export class RuntimeState {
 
   /** After a restart: sandboxes are as they were, programs that ran have ended with the runtime. */
   load(): void {
-    for (const sandbox of this.sandboxStore.load()) this.addSandbox(sandbox);
+    for (const sandbox of this.sandboxStore.load()) this.addSandbox(this.values.share(sandbox));
     for (const record of this.containerStore.load()) {
+      this.values.share(record.config);
       const sandbox = this.sandboxes.get(record.sandboxId);
       const image = this.options.images.byId(record.imageId);
       if (!sandbox || !image) {
@@ -139,7 +142,7 @@ export class RuntimeState {
     const id = random.hex(32);
     const record: SandboxRecord = {
       id,
-      config,
+      config: this.values.share(config),
       runtimeHandler,
       createdAt: nanos(clock),
       state: 'SANDBOX_READY',
@@ -215,7 +218,7 @@ export class RuntimeState {
     const record: ContainerRecord = {
       id: this.options.random.hex(32),
       sandboxId: sandbox.id,
-      config,
+      config: this.values.share(config),
       imageId: image.id,
       imageRef: image.repoDigests[0] ?? image.id,
       logPath: logDirectory !== '' && config.logPath !== '' ? join(logDirectory, config.logPath) : '',

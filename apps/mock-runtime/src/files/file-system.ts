@@ -70,7 +70,7 @@ export class FileSystem {
     this.layer = new Layer(image, options.clock);
     this.mounts = new Mounts(options.mounts ?? []);
     for (const [path, text] of Object.entries(options.files ?? {}))
-      this.layer.makeFile(path, Buffer.from(text));
+      this.layer.makeFile(path, () => Buffer.from(text));
     for (const { containerPath, hostPath } of this.mounts.all()) this.makeMountPoint(containerPath, hostPath);
   }
 
@@ -413,10 +413,12 @@ export class FileSystem {
     if (path === '/' || isInsideAnother) return;
     const parent = this.layer.makeDirectories(posix.dirname(path));
     if (parent.children.has(posix.basename(path))) return;
-    if (isHostFile(hostPath)) this.layer.makeFile(path, Buffer.alloc(0));
+    if (isHostFile(hostPath)) this.layer.makeFile(path, noBytes);
     else this.layer.makeDirectories(path);
   }
 }
+
+const noBytes = Buffer.alloc(0);
 
 const diskSize = ({ path, hostPath }: HostPlace): number => onHost(path, () => statSync(hostPath).size);
 

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { Clock } from '@tinkernetes/component-base';
 import { FileError } from './file-error';
-import { contentOf, directory, type DirectoryNode, type FsNode } from './nodes';
+import { contentOf, directory, type DirectoryNode, type FileNode, type FsNode } from './nodes';
 
 /** A container's writable layer over its image's tree, which is shared: what the container changes is copied first. */
 export class Layer {
@@ -73,18 +73,18 @@ export class Layer {
       if (name === '') continue;
       const next = at.children.get(name);
       const own: DirectoryNode =
-        next?.kind === 'directory' ? this.ownDirectory(next) : { ...directory(), owner: this };
+        next?.kind === 'directory' ? this.ownDirectory(next) : directoryOf(directory(), this);
       at.children.set(name, own);
       at = own;
     }
     return at;
   }
 
-  makeFile(path: string, data: Buffer): void {
+  makeFile(path: string, data: FileNode['data']): void {
     const parent = this.makeDirectories(posix.dirname(path));
     const mtime = this.clock.now();
-    const base = { mode: 0o644, uid: 0, gid: 0, mtime, owner: this };
-    parent.children.set(posix.basename(path), { kind: 'file', data, ...base });
+    const node: FileNode = { kind: 'file', mode: 0o644, uid: 0, gid: 0, mtime, data, owner: this };
+    parent.children.set(posix.basename(path), node);
   }
 
   /** The directory as this container's own, all directories above it too. */
@@ -107,10 +107,21 @@ export class Layer {
   }
 
   private ownDirectory(node: DirectoryNode): DirectoryNode {
-    return node.owner === this ? node : { ...node, children: new Map(node.children), owner: this };
+    return node.owner === this ? node : directoryOf(node, this);
   }
 
   private ownCopy(node: FsNode): FsNode {
     return node.kind === 'directory' ? this.ownDirectory(node) : { ...node, owner: this };
   }
 }
+
+/** Written out: objects that are made by spreading have shapes of their own, which cost more than what is in them. */
+const directoryOf = ({ mode, uid, gid, mtime, children }: DirectoryNode, owner: object): DirectoryNode => ({
+  kind: 'directory',
+  mode,
+  uid,
+  gid,
+  mtime,
+  children: new Map(children),
+  owner,
+});
