@@ -1,5 +1,6 @@
 import { request } from 'node:https';
 import { gunzipSync } from 'node:zlib';
+import { parse } from 'yaml';
 import { ConfigMaps, Namespaces, type ConfigMap } from '@tinkernetes/api';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
 import { decodeProtobuf } from '../protobuf';
@@ -90,6 +91,27 @@ describe('lists of many objects', () => {
     expect(list.items.map(({ data }) => data)).toEqual(
       kind === 'ConfigMapList' ? plain.items.map(({ data }) => data) : plain.items.map(() => undefined),
     );
+  });
+
+  it.each([
+    ['objects', '', 'ConfigMapList'],
+    ['metadata', ';as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', 'PartialObjectMetadataList'],
+    ['rows', ';as=Table;v=v1;g=meta.k8s.io', 'Table'],
+  ])('sends YAML with %s in pieces', async (_, form, kind) => {
+    const yaml = async (query: string) =>
+      (await get(query, { accept: `application/yaml${form}` })).toString();
+    // Ages grow from one answer to the next.
+    const comparable = ({ rows, ...list }: Listed) => ({
+      ...list,
+      rows: rows?.map(({ object, cells }) => ({ object, cells: cells.slice(0, 2) })),
+    });
+    for (const query of ['?limit=3', '?labelSelector=half%3D2']) {
+      const list = parse(await yaml(query)) as Listed;
+      expect(list.kind).toBe(kind);
+      const plain = await json(query, { accept: `application/json${form}` });
+      expect(comparable(list)).toEqual(comparable(plain));
+    }
+    expect((await yaml('')).match(/^- /gm)).toHaveLength(kind === 'Table' ? count + 3 : count);
   });
 
   it('pages through what a label selects', async () => {

@@ -1,11 +1,9 @@
 import type { CacheEntry } from '../cacher/cache-entry';
-import { sendBytes } from '../server/respond';
 import { Slices } from '../server/slices';
 import type { EndpointContext, ResourceRequest } from './context';
 import type { Page } from './list-page';
-import { plainJsonList, protobufList, transformedJsonList } from './list-stream';
+import { plainJsonList, protobufList, transformedJsonList, yamlList } from './list-stream';
 import type { Negotiated } from './negotiation';
-import { yamlList } from './presenter';
 import { writeInChunks } from './streamed-write';
 
 /** Answers with a list, as the client asked to see it. */
@@ -23,13 +21,10 @@ export async function sendList(
     version: negotiated.transformVersion ?? 'v1',
     noHeaders: false,
   };
-  if (negotiated.format === 'yaml') {
-    const bytes = yamlList(resource, entries, meta, { negotiated, table });
-    sendBytes(request.response, 200, negotiated.contentType, bytes);
-    return;
-  }
   const parts = { resource, entries, meta };
-  if (negotiated.format === 'protobuf') {
+  if (negotiated.format === 'yaml') {
+    await writeInChunks(context, request, yamlList(parts, negotiated, table));
+  } else if (negotiated.format === 'protobuf') {
     const slices = new Slices(context.clock);
     await writeInChunks(context, request, await protobufList(parts, { negotiated, table, slices }));
   } else if (negotiated.transform) {

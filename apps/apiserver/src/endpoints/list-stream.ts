@@ -6,7 +6,7 @@ import type { ServedResource } from '../registry/generic/served-resource';
 import { jsonType } from '../server/respond';
 import type { Slices } from '../server/slices';
 import type { Negotiated } from './negotiation';
-import { emptyList, objectOf, partialObject, type ListMeta } from './presenter';
+import { emptyList, goYaml, objectOf, partialObject, type ListMeta } from './presenter';
 import type { StreamedList } from './streamed-write';
 import { tableRow, type TableOptions } from './table';
 
@@ -59,19 +59,51 @@ export function transformedJsonList(
 ): StreamedList {
   // What is listed comes last: `…[]}`.
   const empty = JSON.stringify(emptyList(resource, meta, { negotiated, table }));
-  const itemOf = (entry: CacheEntry): object => {
-    const object = objectOf(resource, entry);
-    return negotiated.transform === 'Table'
-      ? tableRow(resource, object, table)
-      : partialObject(object, negotiated);
-  };
   return {
     contentType: negotiated.contentType,
     head: Buffer.from(empty.slice(0, -2)),
     tail: Buffer.from(']}\n'),
     count: entries.length,
     lead: (i) => (i === 0 ? nothing : comma),
-    item: (i) => Buffer.from(JSON.stringify(itemOf(entryAt(entries, i)))),
+    item: (i) =>
+      Buffer.from(JSON.stringify(transformedItem(resource, entryAt(entries, i), { negotiated, table }))),
+  };
+}
+
+function transformedItem(
+  resource: ServedResource,
+  entry: CacheEntry,
+  { negotiated, table }: { negotiated: Negotiated; table: TableOptions },
+): object {
+  const object = objectOf(resource, entry);
+  return negotiated.transform === 'Table'
+    ? tableRow(resource, object, table)
+    : partialObject(object, negotiated);
+}
+
+/** A list of any form in YAML, made object by object. Its keys are sorted, so that the rest is around what is listed. */
+export function yamlList(
+  { resource, entries, meta }: ListParts,
+  negotiated: Negotiated,
+  table: TableOptions,
+): StreamedList {
+  const empty = goYaml(emptyList(resource, meta, { negotiated, table }));
+  const place = /^(items|rows): \[\]$/m.exec(empty);
+  if (!place) throw new Error('a list without a place for what is listed');
+  const [mark, name] = place as [string, string] & RegExpExecArray;
+  const shown = (entry: CacheEntry): object => {
+    if (negotiated.transform) return transformedItem(resource, entry, { negotiated, table });
+    const { kind, apiVersion, ...rest } = objectOf(resource, entry);
+    return resource.custom ? { kind, apiVersion, ...rest } : rest;
+  };
+  const isEmpty = entries.length === 0;
+  return {
+    contentType: negotiated.contentType,
+    head: Buffer.from(isEmpty ? empty : `${empty.slice(0, place.index)}${name}:\n`),
+    tail: Buffer.from(isEmpty ? '' : empty.slice(place.index + mark.length + 1)),
+    count: entries.length,
+    lead: () => nothing,
+    item: (i) => Buffer.from(goYaml([shown(entryAt(entries, i))])),
   };
 }
 

@@ -103,28 +103,6 @@ export function emptyList(
   }
 }
 
-/** A list in YAML, whose sorted keys leave no part that could be sent before the rest is known. */
-export function yamlList(
-  resource: ServedResource,
-  entries: readonly CacheEntry[],
-  meta: ListMeta,
-  options: { negotiated: Negotiated; table: TableOptions },
-): Buffer {
-  const { negotiated, table } = options;
-  const empty = emptyList(resource, meta, options);
-  const objects = entries.map((entry) => objectOf(resource, entry));
-  switch (negotiated.transform) {
-    case 'Table':
-      return serialize(renderTable(resource, objects, meta, table), negotiated);
-    case 'PartialObjectMetadataList':
-      return serialize({ ...empty, items: objects.map((o) => partialObject(o, negotiated)) }, negotiated);
-    default: {
-      const bare = objects.map(({ kind: _k, apiVersion: _a, ...rest }) => rest);
-      return serialize({ ...empty, items: resource.custom ? objects : bare }, negotiated);
-    }
-  }
-}
-
 /** Bytes of any value in the negotiated format. */
 export function serialize(value: object, negotiated: Pick<Negotiated, 'format'>): Buffer {
   if (negotiated.format === 'yaml') return Buffer.from(goYaml(value));
@@ -132,7 +110,10 @@ export function serialize(value: object, negotiated: Pick<Negotiated, 'format'>)
   return Buffer.from(`${JSON.stringify(value)}\n`);
 }
 
-/** As sigs.k8s.io/yaml writes it: keys sorted, no folding. */
+/** As sigs.k8s.io/yaml writes it: keys sorted, no folding, lists not indented. */
 export function goYaml(value: unknown): string {
-  return toYaml(value, { sortMapEntries: true, lineWidth: 0, version: '1.1', aliasDuplicateObjects: false });
+  return toYaml(value, {
+    ...{ sortMapEntries: true, lineWidth: 0, version: '1.1', aliasDuplicateObjects: false },
+    indentSeq: false,
+  });
 }
