@@ -5,6 +5,7 @@ import { isTurnLong, letOthersRun, type Clock, type Logger, type Random } from '
 import type { Gate } from './gate';
 import { deepFreeze } from './deep-freeze';
 import { Reflector, type ReflectorSink } from './reflector';
+import { shareUnchanged } from './share-unchanged';
 import { Store } from './store';
 import type {
   AroundNotification,
@@ -137,6 +138,8 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Reflec
   private put(object: T): T | undefined {
     // A large part of each object, which no controller reads; a write without them leaves them as they are.
     delete object.metadata.managedFields;
+    const old = this.store.getByKey(keyOf(object));
+    if (old) shareUnchanged(old, object);
     return this.store.put(this.deps.freeze ? deepFreeze(object) : object);
   }
 
