@@ -2,15 +2,16 @@
 import { head, row, shown } from './markdown-table.mjs';
 
 /** Of each point the last so many creates are watched, the ones before are not. */
-const watched = { watchers: 50, creates: 400 };
+const watched = { watchers: 100, creates: 400 };
 const latencyCreates = 50;
 const first = 1000;
 
-/** 1,000, then ten steps to `upTo`. */
-export const pointsUpTo = (upTo) => [
-  first,
-  ...Array.from({ length: 10 }, (_, i) => Math.round((upTo * (i + 1)) / 10)).filter((count) => count > first),
-];
+/** 1,000, then ten steps to `upTo`, or as many as there are thousands. */
+export function pointsUpTo(upTo) {
+  const step = Math.max(first, Math.round(upTo / 10));
+  const counts = Array.from({ length: Math.floor(upTo / step) }, (_, i) => step * (i + 1));
+  return [first, ...counts.filter((count) => count > first)];
+}
 
 /**
  * Returns the points: `{ count, createMs, eventMs, latencyMs, residentMB }`. Before the first one so many objects have

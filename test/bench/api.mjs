@@ -3,9 +3,9 @@
 //   --against-upstream     the same load, in turns, on kube-apiserver and etcd, with ratios; builds them with `go` the first
 //                          time, or takes them from `--binaries FOLDER`
 //   --against KUBECONFIG   the same on a server that runs already
-//   --pods 2000 --many 20000 --watchers 100,1000 --warm-up 1000   sizes; --many 0 leaves the large lists out
+//   --pods 2000 --many 20000 --watchers 100,1000 --warm-up 3000   sizes; --many 0 leaves the large lists out
 //   --growth 50000         instead: what a create and a watch event cost as the objects grow to so many (--warm-up 10000),
-//                          with a chart in docs/
+//                          with a chart in docs/ (or in the file that --chart names)
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const size = {
   many: Number(option('many', 20_000)),
   watchers: option('watchers', '100,1000').split(',').map(Number),
   watchedCreates: Number(option('watched-creates', 200)),
-  warmUp: Number(option('warm-up', growth ? 10_000 : 1000)),
+  warmUp: Number(option('warm-up', growth ? 10_000 : 3000)),
 };
 
 /** Of one server in a row; only ours tells its event loop's lag. */
@@ -77,7 +77,7 @@ async function compare(targets) {
 
 async function grow(target) {
   const points = await measureGrowth(new PodLoad(target), { upTo: growth, warmUp: size.warmUp });
-  const file = join(root, 'docs/growth.svg');
+  const file = option('chart', join(root, 'docs/growth.svg'));
   writeFileSync(file, growthChart(points));
   console.log(`\nChart: ${file}`);
 }
