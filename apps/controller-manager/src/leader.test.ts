@@ -1,14 +1,55 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Deployments, Leases, Pods, type Lease } from '@tinkernetes/api';
 import { createClient, type Client } from '@tinkernetes/client';
+import { formatMicroTime, realClock } from '@tinkernetes/component-base';
 import { eventually } from '@tinkernetes/component-base/testing';
+import { LeadershipLostError } from '@tinkernetes/controller';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
 import { ended, ManagerProcesses } from './testing/manager-process';
 import { startNodeActor, type NodeActor } from './testing/node-actor';
+import { startManager } from './testing/test-manager';
 
 const namespace = 'default';
 /** Long enough for a machine with other work, too: a leader that can't renew gives up. */
 const leaseMs = 8000;
 const retryMs = 2000;
+
+describe('a manager that cannot keep its lease', () => {
+  it('ends, although it serves its metrics', async () => {
+    const server = await startApiServer();
+    const client = createClient(server.adminConfig);
+    const manager = startManager(server, {
+      args: [
+        '--leader-elect',
+        `--bind-address=unix:${join(tmpdir(), `tinkernetes-kcm-${process.pid}.sock`)}`,
+        '--leader-elect-lease-duration=3s',
+        '--leader-elect-renew-deadline=2s',
+        '--leader-elect-retry-period=500ms',
+      ],
+    });
+    const ended = manager.ended.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    try {
+      await Promise.race([manager.ready, ended]);
+      const theirs = { holderIdentity: 'another', leaseDurationSeconds: 3600 };
+      await client
+        .for(Leases)
+        .patch(
+          'kube-controller-manager',
+          { spec: { ...theirs, renewTime: formatMicroTime(realClock.now()) } },
+          { type: 'merge', namespace: 'kube-system' },
+        );
+      expect(await ended).toBeInstanceOf(LeadershipLostError);
+    } finally {
+      await manager.stop().catch(() => undefined);
+      client.close();
+      await server.stop();
+    }
+  }, 120_000);
+});
 
 describe('two managers of which one leads', () => {
   let server: TestApiServer;

@@ -52,7 +52,8 @@ export const run: Run<ControllerManagerOptions> = async ({ flags, kubeconfig }, 
     else await work(signal);
   } finally {
     client.close();
-    await health?.stopped;
+    // One that has lost its leadership ends, too, and nobody has told it to.
+    await health?.stop();
   }
 };
 

@@ -56,7 +56,8 @@ export const run: Run<SchedulerOptions> = async (options, context) => {
   } finally {
     await stopFlushing();
     client.close();
-    await health?.stopped;
+    // One that has lost its leadership ends, too, and nobody has told it to.
+    await health?.stop();
   }
 };
 

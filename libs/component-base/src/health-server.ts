@@ -26,6 +26,8 @@ export interface HealthServer {
   port: number;
   /** Resolves when it is closed. */
   stopped: Promise<void>;
+  /** Closes it now, for a component that ends before it is told to. */
+  stop(): Promise<void>;
 }
 
 /**
@@ -56,7 +58,15 @@ export async function serveHealth(options: HealthServerOptions): Promise<HealthS
   };
   if (signal.aborted) stop();
   else signal.addEventListener('abort', stop, { once: true });
-  return { port: socketPath ? 0 : (server.address() as AddressInfo).port, stopped };
+  return {
+    port: socketPath ? 0 : (server.address() as AddressInfo).port,
+    stopped,
+    stop: () => {
+      signal.removeEventListener('abort', stop);
+      stop();
+      return stopped;
+    },
+  };
 }
 
 /** A server that was killed has left its socket behind. */

@@ -52,6 +52,8 @@ export async function startTestManager({
 export interface StartedManager {
   /** Resolves when it leads and all caches are filled. */
   readonly ready: Promise<void>;
+  /** Resolves when it has ended; rejects with what ended it. */
+  readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -89,10 +91,10 @@ export function startManager(
   });
   return {
     ready,
+    ended: running,
     async stop() {
       stopping.abort(new Error('test ends'));
-      await running;
-      rmSync(directory, { recursive: true, force: true });
+      await running.finally(() => rmSync(directory, { recursive: true, force: true }));
     },
   };
 }
