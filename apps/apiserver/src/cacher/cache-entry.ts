@@ -1,4 +1,5 @@
 import type { KubeObject } from '@tinkernetes/api';
+import { deepFreeze } from '@tinkernetes/apimachinery';
 import type { ParsedObjects } from './parsed-objects';
 
 /** How one resource's stored bytes become objects and answers. */
@@ -68,7 +69,14 @@ export class CacheEntry {
   }
 
   get object(): KubeObject {
-    return this.decoded ?? this.keep(this.owner.codec().decode(this.value, this.revision));
+    return this.decoded ?? this.keep(deepFreeze(this.decode()));
+  }
+
+  /** The object for a single look, as over a whole list: kept only where no other has to be forgotten for it. */
+  glance(): KubeObject {
+    const { parsed } = this.owner;
+    const isKept = this.decoded !== undefined || !parsed || parsed.hasRoomFor(this.bytesAsStored.length);
+    return isKept ? this.object : this.decode();
   }
 
   get labels(): Readonly<Record<string, string>> {
@@ -121,6 +129,10 @@ export class CacheEntry {
     // As stored: that needs no codec, which a resource that isn't served has none of.
     const { namespace, name, bytesAsStored: value, trace, owner } = this;
     return new CacheEntry({ namespace, name, revision, value, trace }, owner);
+  }
+
+  private decode(): KubeObject {
+    return this.owner.codec().decode(this.value, this.revision);
   }
 
   private keep(object: KubeObject): KubeObject {

@@ -40,6 +40,17 @@ describe('ParsedObjects', () => {
     expect(decodes).toBe(11);
   });
 
+  it('forgets none of them for a look at a whole list, and keeps what is looked at while there is room', () => {
+    const all = entries(10, 100);
+    const [first, second] = all;
+    expect(first?.glance()).toBe(first?.object);
+    for (const entry of all) expect(entry.glance().metadata.name).toBe(entry.name);
+    expect(decodes).toBe(10);
+    expect(first?.object.metadata.name).toBe('0');
+    expect(second?.object.metadata.name).toBe('1');
+    expect(decodes).toBe(10);
+  });
+
   it('still knows the labels and fields of objects that were forgotten', () => {
     const all = entries(100, 100);
     const read = () =>

@@ -22,6 +22,11 @@ export class ParsedObjects {
     private readonly budget = defaultBudget,
   ) {}
 
+  /** No other is released for one of this size. */
+  hasRoomFor(size: number): boolean {
+    return this.total + size <= this.budget;
+  }
+
   add(entry: CacheEntry, size: number): void {
     this.queue.push({ entry, size });
     this.total += size;

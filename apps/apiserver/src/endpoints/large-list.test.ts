@@ -86,7 +86,7 @@ describe('lists of many objects', () => {
     const list = decodeProtobuf(await get('', { accept })) as unknown as Listed;
     const plain = await json();
     expect(list.kind).toBe(kind);
-    expect(list.metadata.resourceVersion).toBe(plain.metadata.resourceVersion);
+    expect(list.metadata.resourceVersion).toMatch(/^\d+$/);
     expect(list.items.map(({ metadata }) => metadata)).toEqual(plain.items.map(({ metadata }) => metadata));
     expect(list.items.map(({ data }) => data)).toEqual(
       kind === 'ConfigMapList' ? plain.items.map(({ data }) => data) : plain.items.map(() => undefined),
@@ -100,9 +100,10 @@ describe('lists of many objects', () => {
   ])('sends YAML with %s in pieces', async (_, form, kind) => {
     const yaml = async (query: string) =>
       (await get(query, { accept: `application/yaml${form}` })).toString();
-    // Ages grow from one answer to the next.
-    const comparable = ({ rows, ...list }: Listed) => ({
+    // From one answer to the next ages grow, and the server may have written something of its own.
+    const comparable = ({ rows, metadata, ...list }: Listed) => ({
       ...list,
+      metadata: { ...metadata, resourceVersion: '', continue: typeof metadata.continue },
       rows: rows?.map(({ object, cells }) => ({ object, cells: cells.slice(0, 2) })),
     });
     for (const query of ['?limit=3', '?labelSelector=half%3D2']) {

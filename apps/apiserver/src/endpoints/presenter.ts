@@ -18,7 +18,7 @@ const partialVersion = (negotiated: Negotiated): string =>
 /** The entry's object in the resource's version. */
 export function objectOf(resource: ServedResource, entry: CacheEntry): KubeObject {
   const own = apiVersionOf(resource.descriptor);
-  const { object } = entry;
+  const object = entry.glance();
   if (object.apiVersion === own) return object;
   return JSON.parse(entry.bytes(jsonEncoding(resource.descriptor)).toString('utf8')) as KubeObject;
 }

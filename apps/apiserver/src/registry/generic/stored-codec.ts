@@ -1,5 +1,4 @@
 import { apiVersionOf, type KubeObject, type ObjectMeta, type ResourceDescriptor } from '@tinkernetes/api';
-import { deepFreeze } from '@tinkernetes/apimachinery';
 import { decodeProtobuf, encodeProtobuf } from '../../protobuf';
 import type { CacheEntry, StoredCodec } from '../../cacher/cache-entry';
 
@@ -79,7 +78,7 @@ export function decodeStored(value: Uint8Array, revision: number): KubeObject {
   const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8');
   const object = JSON.parse(text) as KubeObject;
   if (revision !== 0) object.metadata.resourceVersion = String(revision);
-  return deepFreeze(object);
+  return object;
 }
 
 /** Key of the JSON encoding in a version. */
