@@ -71,6 +71,27 @@ describe('CniRunner', () => {
     expect((await runner.add(small, conf('f'))).ips?.[0]?.address).toBe(addresses[2]);
   });
 
+  it('goes on in the next range of a set after the last address, and round to what has become free', async () => {
+    const ranges = [[{ subnet: '10.0.0.0/30' }, { subnet: '10.0.1.0/30' }, { subnet: '10.0.2.0/29' }]];
+    const [bridge, ...others] = small.plugins;
+    const ipam = { type: 'host-local', dataDir, ranges };
+    const several: NetworkConfigList = {
+      ...small,
+      plugins: [{ type: 'bridge', ...bridge, ipam }, ...others],
+    };
+    const add = async (id: string) => (await runner.add(several, conf(id))).ips?.[0]?.address;
+    expect([await add('a'), await add('b'), await add('c')]).toEqual([
+      '10.0.0.2/30',
+      '10.0.1.2/30',
+      '10.0.2.2/29',
+    ]);
+    await runner.del(several, conf('a'));
+    expect([await add('d'), await add('e')]).toEqual(['10.0.2.3/29', '10.0.2.4/29']);
+    for (const id of ['f', 'g']) await add(id);
+    expect(await add('h')).toBe('10.0.0.2/30');
+    await expect(add('i')).rejects.toThrow('no IP addresses available');
+  });
+
   it('releases what belongs to no valid attachment', async () => {
     await runner.add(small, conf('kept'));
     await runner.add(small, conf('lost'));

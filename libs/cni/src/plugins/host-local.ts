@@ -97,21 +97,11 @@ interface AllocationRequest {
 function allocate({ dir, index, set, owner }: AllocationRequest) {
   const marker = join(dir, `last_reserved_ip.${index}`);
   const last = parseIPv4(readOptional(marker));
-  for (const range of set) {
-    const subnet = parseRange(range.subnet);
-    if (!subnet)
-      throw new CniError(cniErrorCode.invalidNetworkConfig, `invalid CIDR address: ${range.subnet}`);
-    const gateway = range.gateway ?? formatIPv4(subnet.base + 1);
-    const first = parseIPv4(range.rangeStart) ?? firstAddress(subnet);
-    const end = parseIPv4(range.rangeEnd) ?? lastAddress(subnet);
-    const count = end - first + 1;
-    const start = last !== undefined && last >= first && last < end ? last + 1 : first;
-    for (let step = 0; step < count; step++) {
-      const address = formatIPv4(first + ((start - first + step) % count));
-      if (address === gateway || !reserve(join(dir, address), owner)) continue;
-      mark(marker, address);
-      return { address: `${address}/${subnet.prefix}`, gateway };
-    }
+  for (const { address: value, range } of candidates(set, last)) {
+    const address = formatIPv4(value);
+    if (address === range.gateway || !reserve(join(dir, address), owner)) continue;
+    mark(marker, address);
+    return { address: `${address}/${range.prefix}`, gateway: range.gateway };
   }
   const names = set.map((r) => {
     const subnet = parseRange(r.subnet);
@@ -121,6 +111,55 @@ function allocate({ dir, index, set, owner }: AllocationRequest) {
     cniErrorCode.internal,
     `failed to allocate for range ${index}: no IP addresses available in range set: ${names.join(',')}`,
   );
+}
+
+interface ParsedRange {
+  first: number;
+  end: number;
+  gateway: string;
+  prefix: number;
+}
+
+/** A runtime that a thousand nodes share has the ranges of all of them, and looks through them for each Pod. */
+const parsed = new Map<string, ParsedRange>();
+const mostParsed = 4096;
+
+function parse(range: Range): ParsedRange {
+  const key = [range.subnet, range.rangeStart, range.rangeEnd, range.gateway].join('|');
+  const known = parsed.get(key);
+  if (known) return known;
+  const subnet = parseRange(range.subnet);
+  if (!subnet) throw new CniError(cniErrorCode.invalidNetworkConfig, `invalid CIDR address: ${range.subnet}`);
+  const result = {
+    first: parseIPv4(range.rangeStart) ?? firstAddress(subnet),
+    end: parseIPv4(range.rangeEnd) ?? lastAddress(subnet),
+    gateway: range.gateway ?? formatIPv4(subnet.base + 1),
+    prefix: subnet.prefix,
+  };
+  if (parsed.size >= mostParsed) parsed.clear();
+  parsed.set(key, result);
+  return result;
+}
+
+/** All addresses of all ranges, from the one after the last that was given, and round to it. */
+function* candidates(
+  set: readonly Range[],
+  last: number | undefined,
+): Generator<{ address: number; range: ParsedRange }> {
+  const found = set.findIndex((range) => {
+    const { first, end } = parse(range);
+    return last !== undefined && last >= first && last <= end;
+  });
+  const startAt = Math.max(0, found);
+  const start = found < 0 || last === undefined ? -Infinity : last + 1;
+  for (let step = 0; step <= set.length; step++) {
+    const at = set[(startAt + step) % set.length];
+    if (!at) return;
+    const range = parse(at);
+    const from = step === 0 ? Math.max(range.first, start) : range.first;
+    const to = step === set.length ? Math.min(range.end, start - 1) : range.end;
+    for (let address = from; address <= to; address++) yield { address, range };
+  }
 }
 
 /** Written over in place: a file that is cut off and written anew is flushed to the disk at once by some file systems. */
