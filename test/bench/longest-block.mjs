@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 
-/** A sample that took longer was interrupted: the machine did something else meanwhile. */
-const longestSampleMs = 3;
+/** Samples are a millisecond apart; one that took longer was interrupted: the machine did something else meanwhile. */
+const longestSampleMs = 1.5;
 
 const maps = new Map();
 function sourceMapOf(path) {
