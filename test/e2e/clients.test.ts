@@ -178,9 +178,11 @@ async function useKubectl(version: '28' | '32' | '35'): Promise<void> {
     'jsonpath={.spec.size}{.spec.mode}',
   ]);
   expect(shown).toBe('1fast');
-  await kubectl.run(['apply', '-f', '-'], {
-    input: JSON.stringify({ ...kettle, metadata: { name: `${name}-2` }, spec: { size: 3 } }),
-  });
+  for (const size of [2, 3]) {
+    await kubectl.run(['apply', '-f', '-'], {
+      input: JSON.stringify({ ...kettle, metadata: { name: `${name}-2` }, spec: { size } }),
+    });
+  }
   expect(await kubectl.run(['get', `kettles.${group}`, '-o', 'name'])).toBe(
     `kettle.${group}/${name}\nkettle.${group}/${name}-2\n`,
   );

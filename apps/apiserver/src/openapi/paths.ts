@@ -36,6 +36,14 @@ const deleteOptions = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
+/** kubectl tells from these whether a kind can be merged strategically: custom ones can't. */
+export const patchTypes = (custom: boolean): string[] => [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  ...(custom ? [] : ['application/strategic-merge-patch+json']),
+  'application/apply-patch+yaml',
+];
+
 /** `AppsV1`, `CoreV1`: how operations are named. */
 const groupName = ({ descriptor }: ServedResource): string => {
   const group = descriptor.group === '' ? 'core' : (descriptor.group.split('.')[0] ?? '');

@@ -2,7 +2,7 @@ import { loadSchemas, type OpenAPISchema } from '@tinkernetes/api';
 import type { ResourceTable } from '../registry/generic/resource-table';
 import { versionInfo } from '../server/version';
 import { withDescriptions, type Descriptions } from './descriptions';
-import { parameterType, pathsOf, type Operation } from './paths';
+import { parameterType, patchTypes, pathsOf, type Operation } from './paths';
 import { ownSchemas } from './v3';
 
 /** The OpenAPI v2 document of everything that is served. */
@@ -13,7 +13,7 @@ export function openApiV2(table: ResourceTable, descriptions: Descriptions): obj
     for (const [path, methods] of Object.entries(pathsOf(resource))) {
       paths[path] = {
         ...Object.fromEntries(
-          Object.entries(methods).map(([m, operation]) => [m, writeOperation(operation)]),
+          Object.entries(methods).map(([m, operation]) => [m, writeOperation(operation, resource.custom)]),
         ),
         parameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
           name,
@@ -68,12 +68,15 @@ function downgrade(schema: OpenAPISchema): Record<string, unknown> {
   };
 }
 
-function writeOperation({ operationId, tag, action, kind, body, answer, parameters }: Operation): object {
+function writeOperation(
+  { operationId, tag, action, kind, body, answer, parameters }: Operation,
+  custom: boolean,
+): object {
   const reference = (name: string) => ({ $ref: `#/definitions/${name}` });
   return {
     tags: [tag],
     operationId,
-    consumes: ['*/*'],
+    consumes: action === 'patch' ? patchTypes(custom) : ['*/*'],
     produces: ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'],
     schemes: ['https'],
     parameters: [

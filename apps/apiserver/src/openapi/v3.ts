@@ -3,17 +3,10 @@ import type { ResourceTable } from '../registry/generic/resource-table';
 import type { ServedResource } from '../registry/generic/served-resource';
 import { versionInfo } from '../server/version';
 import { withDescriptions, type Descriptions } from './descriptions';
-import { parameterType, pathsOf, type Operation } from './paths';
+import { parameterType, patchTypes, pathsOf, type Operation } from './paths';
 import { closureOf, customListSchema, customSchema, schemaNameFor } from './schema-names';
 
 const contentTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
-const patchTypes = [
-  'application/json-patch+json',
-  'application/merge-patch+json',
-  'application/strategic-merge-patch+json',
-  'application/apply-patch+yaml',
-];
-
 /** The OpenAPI v3 document of one group and version, as JSON. */
 export function openApiV3(
   table: ResourceTable,
@@ -29,7 +22,7 @@ export function openApiV3(
     for (const [path, methods] of Object.entries(pathsOf(resource))) {
       paths[path] = {
         ...Object.fromEntries(
-          Object.entries(methods).map(([m, operation]) => [m, writeOperation(operation)]),
+          Object.entries(methods).map(([m, operation]) => [m, writeOperation(operation, resource.custom)]),
         ),
         parameters: pathParameters(path),
       };
@@ -79,7 +72,10 @@ export function ownSchemas(resources: readonly ServedResource[]): Record<string,
   return out;
 }
 
-function writeOperation({ operationId, tag, action, kind, body, answer, parameters }: Operation): object {
+function writeOperation(
+  { operationId, tag, action, kind, body, answer, parameters }: Operation,
+  custom: boolean,
+): object {
   const reference = (name: string | undefined) =>
     name ? { $ref: `#/components/schemas/${name}` } : { type: 'object' };
   const content = (types: readonly string[], name: string | undefined) =>
@@ -95,7 +91,7 @@ function writeOperation({ operationId, tag, action, kind, body, answer, paramete
     ...(body
       ? {
           requestBody: {
-            content: content(action === 'patch' ? patchTypes : ['*/*'], body),
+            content: content(action === 'patch' ? patchTypes(custom) : ['*/*'], body),
             required: action !== 'delete',
           },
         }
