@@ -54,7 +54,8 @@ export class OpenApiDocuments {
       request.response.writeHead(406).end();
       return;
     }
-    const wanted = request.query.get('hash');
+    // Of another server's document its own index gives the hash, which only that server can tell apart.
+    const wanted = remote ? null : request.query.get('hash');
     if (wanted && wanted !== document.hash) {
       request.response.writeHead(301, { Location: `${root}${path}?hash=${document.hash}` }).end();
       return;
