@@ -7,7 +7,8 @@ import {
   type ResourceDescriptor,
 } from '@tinkernetes/api';
 import type { StoredCodec } from '../cacher/cache-entry';
-import { GenericStore, type StoredVersions, type StoreRuntime } from '../registry/generic/generic-store';
+import { GenericStore } from '../registry/generic/generic-store';
+import type { StoredVersions, StoreRuntime } from '../registry/generic/store-options';
 import type { ServedResource, ServedSubresource } from '../registry/generic/served-resource';
 import { storagePrefix } from '../registry/generic/storage-prefix';
 import { createPrepare } from './conversion/converted-entries';

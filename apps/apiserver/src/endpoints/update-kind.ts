@@ -1,5 +1,5 @@
 import { subresourceRules } from '../registry/generic/subresource-rules';
-import type { UpdateKind } from '../registry/generic/generic-store';
+import type { UpdateKind } from '../registry/generic/update-rules';
 import type { ResourceRequest } from './context';
 
 /** Whose rules the request's write follows; undefined where its subresource can't be written. */

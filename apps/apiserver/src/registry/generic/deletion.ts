@@ -3,8 +3,10 @@ import { conflict } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import { GuardFailedError } from '@tinkernetes/storage';
 import type { CacheEntry } from '../../cacher/cache-entry';
-import type { GenericStore, Written } from './generic-store';
 import { withGeneration } from './object-meta';
+import type { Written } from './store-options';
+import type { StoredObjects } from './stored-objects';
+import { writeVersion } from './update';
 import type { WriteContext } from './write-context';
 
 export interface DeleteRequest {
@@ -23,7 +25,7 @@ const maxAttempts = 20;
  * Source: k8s.io/apiserver/pkg/registry/rest.BeforeDelete and registry/generic/registry.Store.Delete.
  */
 export async function deleteObject(
-  store: GenericStore,
+  store: StoredObjects,
   target: { name: string; namespace: string },
   request: DeleteRequest,
   context: WriteContext,
@@ -41,7 +43,7 @@ export async function deleteObject(
 }
 
 async function deleteOnce(
-  store: GenericStore,
+  store: StoredObjects,
   entry: CacheEntry,
   request: DeleteRequest,
   context: WriteContext,
@@ -51,7 +53,7 @@ async function deleteOnce(
   await context.admit?.(undefined, object);
   const marked = markDeleted(store, object, request);
   if (marked === object) return { entry, created: false };
-  if (marked) return await store.write(entry, marked, context);
+  if (marked) return await writeVersion(store, entry, marked, context);
   const last = store.strategy.graceful ? withDeletion(store, object, [], 0) : undefined;
   if (context.dryRun) return { entry, created: false, deleted: true };
   const revision = await store.remove(entry);
@@ -60,7 +62,7 @@ async function deleteOnce(
 }
 
 function checkPreconditions(
-  { descriptor }: GenericStore,
+  { descriptor }: StoredObjects,
   { metadata }: KubeObject,
   preconditions: DeleteRequest['preconditions'],
 ): void {
@@ -81,7 +83,7 @@ function checkPreconditions(
 
 /** The object marked as being deleted; undefined when nothing holds it and it can go at once. */
 function markDeleted(
-  store: GenericStore,
+  store: StoredObjects,
   object: KubeObject,
   request: DeleteRequest,
 ): KubeObject | undefined {
@@ -102,7 +104,7 @@ function markDeleted(
 }
 
 function withDeletion(
-  store: GenericStore,
+  store: StoredObjects,
   object: KubeObject,
   finalizers: readonly string[],
   graceSeconds: number,
@@ -133,7 +135,7 @@ function withDeletion(
 }
 
 /** Finalizers that stand for what should happen to dependents. */
-function finalizersAfter(store: GenericStore, object: KubeObject, request: DeleteRequest): string[] {
+function finalizersAfter(store: StoredObjects, object: KubeObject, request: DeleteRequest): string[] {
   const given = object.metadata.finalizers ?? [];
   const policy = policyOf(store, request, given);
   const others = given.filter((f) => f !== orphan && f !== foreground);
@@ -142,7 +144,7 @@ function finalizersAfter(store: GenericStore, object: KubeObject, request: Delet
   return others;
 }
 
-function policyOf(store: GenericStore, request: DeleteRequest, finalizers: readonly string[]): string {
+function policyOf(store: StoredObjects, request: DeleteRequest, finalizers: readonly string[]): string {
   if (request.orphanDependents !== undefined) return request.orphanDependents ? 'Orphan' : 'Background';
   if (request.propagationPolicy) return request.propagationPolicy;
   if (finalizers.includes(orphan)) return 'Orphan';
