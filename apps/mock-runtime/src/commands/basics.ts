@@ -1,6 +1,5 @@
 import { cpus, totalmem } from 'node:os';
 import { groupEntries, passwdEntries } from '../containers/users';
-import { exitCodeOf } from '../kernel/signals';
 import { ExecError, lookPath, spawn } from '../kernel/spawn';
 import type { Process } from '../kernel/process';
 import { parseArgs } from './paths';
@@ -19,6 +18,7 @@ export async function env(process: Process): Promise<number> {
     else break;
     args.splice(0, arg === '-u' ? 2 : 1);
   }
+  // execvp finds commands without a PATH, and shells give themselves one.
   process.env = values;
   if (args.length > 0) return become(process, args);
   await process.print(
@@ -85,7 +85,8 @@ export async function whoami(process: Process): Promise<number> {
 export async function ps(process: Process): Promise<number> {
   const { table } = process.machine;
   const lines = table.list().map((p) => {
-    const seconds = Math.floor((process.clock.now() - p.startedAt) / 1000);
+    // CPU time, which is counted by container: of its first process, that is.
+    const seconds = p.pid === 1 ? Math.floor(p.machine.cpu.totalMs() / 1000) : 0;
     const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
     const user = passwdEntries(process.fs).find((e) => e.uid === p.user.uid)?.name ?? String(p.user.uid);
     return `${String(table.pidOf(p)).padStart(5)} ${user.padEnd(8)} ${time.padStart(5)} ${p.argv.join(' ')}\n`;
@@ -99,11 +100,11 @@ export async function pwd(process: Process): Promise<number> {
   return 0;
 }
 
-/** `seq [-s SEPARATOR] [-w] [first [increment]] last`. */
+/** `seq [-s SEPARATOR] [-w] [-f FORMAT] [first [increment]] last`. */
 export async function seq(process: Process): Promise<number> {
   const args = process.argv.slice(1);
   const operand = args.findIndex((arg, i) => /^-?[\d.]/.test(arg) && args[i - 1] !== '-s');
-  const { values, flags } = parseArgs(operand < 0 ? args : args.slice(0, operand), 's');
+  const { values, flags } = parseArgs(operand < 0 ? args : args.slice(0, operand), 'sf');
   const numbers = (operand < 0 ? [] : args.slice(operand)).map(Number);
   if (numbers.length === 0 || numbers.some(Number.isNaN)) {
     await process.complain('seq: usage: seq [first [inc]] last\n');
@@ -115,6 +116,7 @@ export async function seq(process: Process): Promise<number> {
   if (step === 0) return 1;
   const width = flags.has('w') ? Math.max(String(first).length, String(last).length) : 0;
   const separator = values.get('s') ?? '\n';
+  const digits = Math.max(...[first, step].map((n) => String(n).split('.')[1]?.length ?? 0));
   let batch: string[] = [];
   let started = false;
   const flush = async () => {
@@ -122,8 +124,11 @@ export async function seq(process: Process): Promise<number> {
     started ||= batch.length > 0;
     batch = [];
   };
-  for (let value = first; step > 0 ? value <= last : value >= last; value += step) {
-    batch.push(String(value).padStart(width, '0'));
+  // Counted in whole steps: sums of fractions would miss the end.
+  const count = Math.floor((last - first) / step + 1e-9);
+  for (let i = 0; i <= count; i++) {
+    const text = (first + i * step).toFixed(digits).padStart(width, '0');
+    batch.push(values.get('f')?.replace(/%[-0-9.]*[gfe]/, text) ?? text);
     if (batch.length >= 500) await flush();
   }
   await flush();
@@ -168,23 +173,6 @@ export async function yes(process: Process): Promise<number> {
     await new Promise<void>((resolve) => setImmediate(resolve));
     process.signal.throwIfAborted();
   }
-}
-
-export async function timeout(process: Process): Promise<number> {
-  const args = process.argv.slice(1).filter((arg, i) => i > 1 || !arg.startsWith('-'));
-  const seconds = parseFloat(args[0] ?? '');
-  const child = await spawn.start(process, args.slice(1));
-  const timer = new AbortController();
-  const late = process.clock.sleep(seconds * 1000, timer.signal).then(
-    () => true,
-    () => false,
-  );
-  const ended = await Promise.race([child.exited, late]);
-  timer.abort(new Error('ended'));
-  if (typeof ended === 'number') return ended;
-  child.kill('SIGTERM');
-  await child.exited;
-  return process.machine.table.get(1)?.argv[0]?.includes('busybox') ? exitCodeOf('SIGTERM') : 124;
 }
 
 export async function tty(process: Process): Promise<number> {

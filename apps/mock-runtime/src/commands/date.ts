@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { Process } from '../kernel/process';
 
 const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
@@ -17,7 +18,7 @@ const months = [
 ];
 const two = (n: number): string => String(n).padStart(2, '0');
 
-/** `date [-u] [-d @SECONDS|TEXT] [-R|-I|+FORMAT]`, in UTC. */
+/** `date [-u] [-r FILE] [-d @SECONDS|TEXT] [-R|-I|+FORMAT]`, in UTC. */
 export async function date(process: Process): Promise<number> {
   const args = process.argv.slice(1);
   let at = process.clock.now();
@@ -31,12 +32,21 @@ export async function date(process: Process): Promise<number> {
         await process.complain(`date: invalid date '${text}'\n`);
         return 1;
       }
+    } else if (arg === '-r') {
+      const { fs, cwd } = process;
+      at = fs.stat(posix.resolve(cwd, args[++i] ?? '')).mtime;
     } else if (arg === '-R') format = '%a, %d %b %Y %H:%M:%S +0000';
     else if (arg.startsWith('-I')) format = arg === '-Iseconds' ? '%Y-%m-%dT%H:%M:%S+00:00' : '%Y-%m-%d';
     else if (arg.startsWith('+')) format = arg.slice(1);
   }
   await process.print(`${formatDate(at, format)}\n`);
   return 0;
+}
+
+/** The week of the year whose weeks begin with that day; those before the first are in week 0. */
+function weekOf(date: Date, firstDay: number): number {
+  const dayOfYear = Math.floor((date.getTime() - Date.UTC(date.getUTCFullYear(), 0)) / 86_400_000);
+  return Math.floor((dayOfYear + 7 - ((date.getUTCDay() - firstDay + 7) % 7)) / 7);
 }
 
 function formatDate(ms: number, format: string): string {
@@ -68,6 +78,8 @@ function formatDate(ms: number, format: string): string {
     u: () => String(d.getUTCDay() || 7),
     y: () => two(d.getUTCFullYear() % 100),
     Y: () => String(d.getUTCFullYear()),
+    U: () => two(weekOf(d, 0)),
+    W: () => two(weekOf(d, 1)),
     z: () => '+0000',
     Z: () => 'UTC',
     '%': () => '%',

@@ -23,13 +23,38 @@ async function forEach(
 }
 
 export function touch(process: Process): Promise<number> {
-  const { rest, flags } = parseArgs(process.argv.slice(1), 'dt');
+  const { rest, flags, values } = parseArgs(process.argv.slice(1), 'dtr');
   const mode = 0o666 & ~process.umask;
+  const at = timeOf(process, values);
   const work = (path: string) => {
-    if (process.fs.exists(path)) process.fs.utimes(path, process.clock.now());
-    else if (!flags.has('c')) process.fs.writeFile(path, Buffer.alloc(0), { user: process.user, mode });
+    const isThere = process.fs.exists(path);
+    if (!isThere && flags.has('c')) return;
+    if (!isThere) process.fs.writeFile(path, Buffer.alloc(0), { user: process.user, mode });
+    if (isThere || values.size > 0) process.fs.utimes(path, at);
   };
   return forEach(process, rest, { work, failing: { gnu: (path) => `cannot touch '${path}'` } });
+}
+
+/** Of `-r FILE`, `-d TEXT` or `-t [[CC]YY]MMDDhhmm[.ss]`, else now. */
+function timeOf(process: Process, values: ReadonlyMap<string, string>): number {
+  const [reference, text, stamp] = ['r', 'd', 't'].map((option) => values.get(option));
+  if (reference !== undefined) return process.fs.stat(absolute(process, reference)).mtime;
+  const [, date = '', seconds = '0'] = /^(\d{8,12})(?:\.(\d\d))?$/.exec(stamp ?? '') ?? [];
+  if (date !== '') {
+    const year = new Date(process.clock.now()).getUTCFullYear();
+    const [full = '', rest = ''] = [date.slice(0, -8) || String(year), date.slice(-8)];
+    const [month = 1, day = 1, hour = 0, minute = 0] = (rest.match(/../g) ?? []).map(Number);
+    return Date.UTC(
+      full.length === 2 ? 2000 + Number(full) : Number(full),
+      month - 1,
+      day,
+      hour,
+      minute,
+      Number(seconds),
+    );
+  }
+  const parsed = text?.startsWith('@') ? Number(text.slice(1)) * 1000 : Date.parse(`${text ?? ''}Z`);
+  return Number.isNaN(parsed) ? process.clock.now() : parsed;
 }
 
 export function mkdir(process: Process): Promise<number> {
@@ -157,20 +182,6 @@ function newMode(before: number, text: string): number {
     }
   }
   return mode;
-}
-
-export function chown(process: Process): Promise<number> {
-  const [owner = '', ...names] = process.argv.slice(1).filter((arg) => !/^-[RvfhR]+$/.test(arg));
-  const [uid, gid] = owner.split(':').map(Number);
-  const work = (path: string) => {
-    const info = process.fs.stat(path);
-    process.fs.chown(
-      path,
-      Number.isInteger(uid) ? (uid ?? info.uid) : info.uid,
-      Number.isInteger(gid) ? (gid ?? info.gid) : info.gid,
-    );
-  };
-  return forEach(process, names, { work, failing: { gnu: (path) => `cannot access '${path}'` } });
 }
 
 export async function readlink(process: Process): Promise<number> {

@@ -11,8 +11,9 @@ const streaming = new Set(['grep', 'egrep', 'fgrep', 'sed', 'tr', 'cut']);
  * the container's files; its limits are lifted, since the container's process can be killed.
  */
 export async function filterCommand(process: Process): Promise<number> {
-  const [name = '', ...args] = process.argv;
+  const [name = '', ...given] = process.argv;
   const command = posix.basename(name);
+  const args = command === 'sed' ? given.map(oneLineText) : given;
   const { Bash } = await import('just-bash');
   const { FilterFiles } = await import('../files/filter-files');
   const bash = new Bash({
@@ -50,6 +51,10 @@ export async function filterCommand(process: Process): Promise<number> {
   const needsInput = readsStdin(process, command, args) || args.includes('-');
   return run(needsInput ? await readInput(process) : Buffer.alloc(0));
 }
+
+/** `1i\text` on one line, which sed takes as it takes `1i text`. */
+const oneLineText = (script: string): string =>
+  script.replace(/^((?:\d+|\$|\/[^/]*\/)?\s*[aic])\\(?=[^\n])/, '$1 ');
 
 /** A line can be treated by itself when the command keeps no state between lines. */
 function passesLines(command: string, args: readonly string[]): boolean {

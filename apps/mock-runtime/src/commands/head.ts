@@ -2,9 +2,11 @@ import { openPath } from '../files/open-path';
 import type { Process } from '../kernel/process';
 import { absolute, attempt, parseArgs } from './paths';
 
-/** `head [-n N | -N | -c N] [file…]`: ends as soon as it has enough, so that what feeds it ends too. */
+/** `head [-n N | -N | -c N] [file…]`, all but the last N with `-n -N`: ends as soon as it has enough, so that what feeds it ends too. */
 export async function head(process: Process): Promise<number> {
-  const args = process.argv.slice(1).map((arg) => arg.replace(/^-(\d+)$/, '-n$1'));
+  const args = process.argv
+    .slice(1)
+    .map((arg, index, all) => (/^-[nc]$/.test(all[index - 1] ?? '') ? arg : arg.replace(/^-(\d+)$/, '-n$1')));
   const { rest, values } = parseArgs(args, 'nc');
   const lines = Number(values.get('n') ?? 10);
   const bytes = values.has('c') ? Number(values.get('c')) : undefined;
@@ -22,6 +24,19 @@ export async function head(process: Process): Promise<number> {
             if (!data) break;
             await process.print(data.subarray(0, left));
             left -= data.length;
+          }
+          return;
+        }
+        if (lines < 0) {
+          const all: Buffer[] = [];
+          for (
+            let line = await file.readLine(process.signal);
+            line;
+            line = await file.readLine(process.signal)
+          ) {
+            all.push(line);
+            const [first] = all.length > -lines ? all.splice(0, 1) : [];
+            if (first) await process.print(first);
           }
           return;
         }

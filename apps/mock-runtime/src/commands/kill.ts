@@ -10,6 +10,12 @@ export async function kill(
   const args = argv.slice(1);
   let signal: SignalName = 'SIGTERM';
   let probe = false;
+  if (args[0] === '-l' && args.length > 1) {
+    const asked = parseSignal(args[1] ?? '');
+    const text = asked && (/^\d/.test(args[1] ?? '') ? asked.slice(3) : String(signalNumbers[asked]));
+    if (text) await process.print(`${text}\n`);
+    return text ? 0 : 1;
+  }
   if (args[0] === '-l') {
     await process.print(
       `${Object.keys(signalNumbers)

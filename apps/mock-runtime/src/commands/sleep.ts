@@ -22,6 +22,12 @@ export async function sleep(process: Process): Promise<number> {
   return 0;
 }
 
+/** `usleep MICROSECONDS` */
+export async function usleep(process: Process): Promise<number> {
+  await pause(process, Number(process.argv[1] ?? 0) / 1000);
+  return 0;
+}
+
 /** Node's timers hold 24.8 days at most. */
 const longest = 2 ** 31 - 1;
 

@@ -45,6 +45,7 @@ export const optionNames = {
   noglob: 'f',
   noclobber: 'C',
   verbose: 'v',
+  allexport: 'a',
   pipefail: '',
   nullglob: '',
   dotglob: '',
@@ -95,6 +96,7 @@ export class ShellState {
     const state = new ShellState(name, dialect, source);
     for (const [key, value] of Object.entries(process.env))
       state.variables.set(key, { value, exported: true, readonly: false });
+    if (state.get('PATH') === undefined) state.assign('PATH', '/sbin:/usr/sbin:/bin:/usr/bin');
     state.assign('PWD', process.cwd);
     state.assign('IFS', ' \t\n');
     state.assign('OPTIND', '1');
@@ -128,7 +130,9 @@ export class ShellState {
     const known = this.variables.get(name);
     if (known?.readonly) throw new ShellError(this.readonlyMessage(name));
     this.size += sizeOf(value) - (known ? sizeOf(known.value) : 0);
-    this.variables.set(name, { exported: false, readonly: false, ...known, value });
+    const attributes = { exported: false, readonly: false, ...known };
+    const exported = attributes.exported || this.options.has('allexport');
+    this.variables.set(name, { ...attributes, exported, value });
   }
 
   element(name: string, key: string | number): string | undefined {

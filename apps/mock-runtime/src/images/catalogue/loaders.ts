@@ -4,6 +4,8 @@ import type { ProgramLoader } from '../root-tree';
 export const loaders = {
   hpaExample: async () => (await import('../programs/demo-servers')).hpaExample,
   httpEcho: async () => (await import('../programs/demo-servers')).httpEcho,
+  nodeHello: async () => (await import('../programs/demo-servers')).nodeHello,
+  vishStress: async () => (await import('../programs/stress')).vishStress,
   whoami: async () => (await import('../programs/demo-servers')).whoami,
   stress: async () => (await import('../programs/stress')).stress,
   pause: async () => (await import('../programs/pause')).pause,

@@ -14,6 +14,20 @@ export const shells: readonly Entry[] = [
     },
     2.2,
   ),
+  {
+    ...shellImage('busybox', { versions: { 1: 37 }, names: ['latest'] }, 2.2),
+    repository: 'registry.k8s.io/busybox',
+  },
+  {
+    ...shellImage('busybox', { names: ['latest', 'curl'] }, 4),
+    repository: 'docker.io/radial/busyboxplus',
+    root: () => ({ commands: { ...toolset('busybox'), ...withCurl() } }),
+  },
+  {
+    ...shellImage('debian', { versions: { 1: 7 } }, 76),
+    repository: 'registry.k8s.io/e2e-test-images/jessie-dnsutils',
+    root: () => ({ commands: { ...toolset('busybox'), ...toolset('debian') } }),
+  },
   shellImage('alpine', { versions: { 3: 23 }, names: ['latest', 'edge'] }, 3.8),
   shellImage('bash', { versions: { 5: 3, 4: 4 }, names: ['latest', 'devel'], variants: ['alpine3.22'] }, 6),
   shellImage(

@@ -17,6 +17,10 @@ export const tutorials: readonly Entry[] = [
   serverImage('docker.io/hashicorp/http-echo', { versions: { 0: 2, 1: 0 } }, '/http-echo', loaders.httpEcho),
   helloAppImage('us-docker.pkg.dev/google-samples/containers/gke/hello-app'),
   helloAppImage('gcr.io/google-samples/hello-app'),
+  {
+    ...serverImage('gcr.io/google-samples/node-hello', { names: ['1.0'] }, '/server', loaders.nodeHello),
+    config: { entrypoint: ['/server'], env: { PATH: path }, exposedPorts: [8080] },
+  },
   serverImage('docker.io/traefik/whoami', { versions: { 1: 11 } }, '/whoami', loaders.whoami),
   {
     repository: 'docker.io/polinux/stress',
@@ -24,6 +28,13 @@ export const tutorials: readonly Entry[] = [
     megabytes: 4,
     config: { cmd: ['stress', '--verbose'], env: { PATH: path } },
     root: () => ({ commands: toolset('busybox'), programs: { '/usr/local/bin/stress': loaders.stress } }),
+  },
+  {
+    repository: 'docker.io/vish/stress',
+    tags: { names: ['latest'] },
+    megabytes: 2,
+    config: { entrypoint: ['/stress', '-logtostderr'], env: { PATH: path } },
+    root: { programs: { '/stress': loaders.vishStress } },
   },
 ];
 
@@ -36,6 +47,7 @@ function helloAppImage(repository: string): Entry {
     config: { entrypoint: ['/hello-app'], env: { PATH: path } },
     root: {
       ofTag: (tag) => ({
+        commands: toolset('busybox'),
         programs: {
           '/hello-app': async () => (await import('../programs/demo-servers')).helloApp(`${tag}.0`),
         },

@@ -61,6 +61,10 @@ export const helloApp =
       () => `Hello, world!\nVersion: ${version}\nHostname: ${process.machine.hostname}\n`,
     );
 
+/** google-samples/node-hello */
+export const nodeHello = (process: Process): Promise<number> =>
+  serve(process, 8080, () => 'Hello Kubernetes!');
+
 /** traefik/whoami: the request as it arrived. */
 export const whoami = (process: Process): Promise<number> =>
   serve(

@@ -6,7 +6,8 @@ import { passwdEntries } from '../../containers/users';
 import { FileError } from '../../files/file-error';
 import type { FileSystem } from '../../files/file-system';
 import type { Process } from '../../kernel/process';
-import { serveHttp } from './http-listener';
+import type { SignalName } from '../../kernel/signals';
+import { serveHttp, type HttpService } from './http-listener';
 import { defaultConfiguration, parseNginxConfig, type NginxLocation, type NginxServer } from './nginx-config';
 
 const contentTypes: Record<string, string> = {
@@ -26,7 +27,8 @@ export async function nginx(process: Process): Promise<number> {
     await process.complain(`nginx version: nginx/${version}\n`);
     return 0;
   }
-  const servers = readServers(process.fs);
+  const order = process.argv.indexOf('-s');
+  if (order > 0) return tellMaster(process, process.argv[order + 1] ?? '');
   if (process.argv.includes('-t')) {
     await process.complain(
       'nginx: the configuration file /etc/nginx/nginx.conf syntax is ok\nnginx: configuration file /etc/nginx/nginx.conf test is successful\n',
@@ -34,30 +36,91 @@ export async function nginx(process: Process): Promise<number> {
     return 0;
   }
   await banner(process, version);
-  const byPort = new Map<number, NginxServer[]>();
-  for (const server of servers)
-    for (const port of server.ports) byPort.set(port, [...(byPort.get(port) ?? []), server]);
-  try {
-    for (const [port, list] of byPort)
-      serveHttp(process, port, (request, response, client) =>
-        answer({ process, list, version, request, response, client }),
-      );
-  } catch (error) {
-    if (!(error instanceof NetError)) throw error;
-    const [port] = byPort.keys();
-    await process.complain(`nginx: [emerg] bind() to 0.0.0.0:${port} failed (98: Address already in use)\n`);
+  const listeners = new Listeners(process, version);
+  const taken = listeners.follow(readServers(process.fs));
+  if (taken !== undefined) {
+    await process.complain(`nginx: [emerg] bind() to 0.0.0.0:${taken} failed (98: Address already in use)\n`);
     return 1;
   }
+  process.onSignal('SIGHUP', () => void listeners.follow(readServers(process.fs)));
   const stopping = process.untilSignal('SIGTERM', 'SIGQUIT', 'SIGINT');
   if (!(await fork(process))) return 1;
   await stopping;
   return 0;
 }
 
+/** The ports that the configuration names, each with its servers; they change with it. */
+class Listeners {
+  private readonly open = new Map<number, HttpService>();
+  private servers = new Map<number, NginxServer[]>();
+
+  constructor(
+    private readonly process: Process,
+    private readonly version: string,
+  ) {}
+
+  /** Listens as the servers want; the first port that somebody else has, which ends a start and not a reload. */
+  follow(servers: readonly NginxServer[]): number | undefined {
+    this.servers = new Map();
+    for (const server of servers)
+      for (const port of server.ports) this.servers.set(port, [...(this.servers.get(port) ?? []), server]);
+    for (const [port, service] of this.open) {
+      if (this.servers.has(port)) continue;
+      service.close();
+      this.open.delete(port);
+    }
+    for (const port of this.servers.keys()) {
+      if (this.open.has(port)) continue;
+      try {
+        this.open.set(port, this.listen(port));
+      } catch (error) {
+        if (!(error instanceof NetError)) throw error;
+        return port;
+      }
+    }
+    return undefined;
+  }
+
+  private listen(port: number): HttpService {
+    const { process, version } = this;
+    return serveHttp(process, port, (request, response, client) =>
+      answer({ process, list: this.servers.get(port) ?? [], version, request, response, client }),
+    );
+  }
+}
+
+const orders: Readonly<Record<string, SignalName>> = {
+  stop: 'SIGTERM',
+  quit: 'SIGQUIT',
+  reload: 'SIGHUP',
+  reopen: 'SIGUSR1',
+};
+
+/** `nginx -s reload`: a signal to the master that runs. */
+async function tellMaster(process: Process, order: string): Promise<number> {
+  const signal = orders[order];
+  if (!signal) {
+    await process.complain(`nginx: invalid option: "-s ${order}"\n`);
+    return 1;
+  }
+  const file = pidFileOf(process.fs);
+  const pid = process.fs.exists(file) ? Number(process.fs.readFile(file).toString()) : NaN;
+  const master = process.machine.table.get(pid);
+  if (!master) {
+    await process.complain(`nginx: [error] open() "${file}" failed (2: No such file or directory)\n`);
+    return 1;
+  }
+  master.kill(signal);
+  return 0;
+}
+
+const pidFileOf = (fs: FileSystem): string =>
+  /^\s*pid\s+([^\s;]+)\s*;/m.exec(mainConfig(fs))?.[1] ?? '/run/nginx.pid';
+
 /** The master's title and pid file, and a worker, as other processes see them. The master does the work of both. */
 async function fork(process: Process): Promise<boolean> {
   const { fs, pid, argv } = process;
-  const pidFile = /^\s*pid\s+([^\s;]+)\s*;/m.exec(mainConfig(fs))?.[1] ?? '/run/nginx.pid';
+  const pidFile = pidFileOf(fs);
   try {
     fs.writeFile(pidFile, Buffer.from(`${pid}\n`));
   } catch (error) {

@@ -41,6 +41,20 @@ export async function stress(process: Process): Promise<number> {
   return 0;
 }
 
+/** vish/stress `-cpus N -mem-total SIZE`: the one that the pages on CPU requests run. */
+export async function vishStress(process: Process): Promise<number> {
+  const value = (name: string): string | undefined => {
+    const at = process.argv.findIndex((arg) => arg.replace(/^--?/, '') === name);
+    return at < 0 ? undefined : process.argv[at + 1];
+  };
+  const cpus = Number(value('cpus') ?? 0);
+  await process.complain(`Spawning a thread to consume CPU\n`.repeat(cpus));
+  process.machine.cpu.use(process, cpus);
+  process.machine.memory.hold(process, sizeOf((value('mem-total') ?? '0').replace(/i$/, '')));
+  await process.untilSignal('SIGTERM', 'SIGINT');
+  return 0;
+}
+
 function sizeOf(text: string): number {
   const [, number = '0', unit = ''] = /^(\d+)([BKMG]?)$/i.exec(text) ?? [];
   return Number(number) * (units[unit.toUpperCase()] ?? 1);
