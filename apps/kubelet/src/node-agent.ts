@@ -282,6 +282,7 @@ export class NodeAgent {
         devices,
         objects,
         health: this.health,
+        starts: shared.starts,
         directories,
         events,
         clock,

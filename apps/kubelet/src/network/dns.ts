@@ -1,6 +1,6 @@
 import type { Pod } from '@tinkernetes/api';
 import type { DNSConfig } from '@tinkernetes/cri';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { isHostNetwork } from '../pods/pod-facts';
 
 export interface DNSSettings {
@@ -14,8 +14,8 @@ const maxSearches = 32;
 const maxServers = 3;
 
 /** What goes into a Pod's /etc/resolv.conf. Source: https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/ */
-export async function podDNS(pod: Pod, settings: DNSSettings): Promise<DNSConfig> {
-  const host = await hostDNS(settings.resolvConf);
+export function podDNS(pod: Pod, settings: DNSSettings): DNSConfig {
+  const host = hostDNS(settings.resolvConf);
   const config = withPodConfig(pod, policyDNS(pod, settings, host));
   return {
     servers: unique(config.servers).slice(0, maxServers),
@@ -47,12 +47,13 @@ function withPodConfig(pod: Pod, base: DNSConfig): DNSConfig {
   };
 }
 
-async function hostDNS(file: string): Promise<DNSConfig> {
+/** Read for each Pod, since it may change; at once, since that takes less than to wait for it. */
+function hostDNS(file: string): DNSConfig {
   const config: DNSConfig = { servers: [], searches: [], options: [] };
   if (!file) return config;
   let text: string;
   try {
-    text = await readFile(file, 'utf8');
+    text = readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return config;
     throw error;

@@ -14,6 +14,7 @@ import type { Observation, Signal } from '../eviction/thresholds';
 import { ImageGarbageCollector } from '../images/image-garbage-collector';
 import type { Options } from '../options';
 import { PLEG } from '../pleg/pleg';
+import { StartGate } from '../pods/start-gate';
 import { PodCache } from '../runtime/pod-cache';
 import { nodeImages } from './images';
 import { describeMachine, type Machine } from './machine';
@@ -45,6 +46,7 @@ export class SharedRuntime {
   readonly cache: PodCache;
   readonly health: RuntimeHealth;
   readonly watches: SharedWatches;
+  readonly starts: StartGate;
   private readonly listeners = new Set<RuntimeListener>();
   private readonly byOwner = new Map<string, RuntimeListener>();
   private readonly pleg: PLEG;
@@ -66,6 +68,7 @@ export class SharedRuntime {
     const { runtime } = clients;
     this.cache = new PodCache(runtime, clock);
     this.watches = new SharedWatches(context);
+    this.starts = new StartGate(clock);
     this.health = new RuntimeHealth({
       runtime,
       clock,

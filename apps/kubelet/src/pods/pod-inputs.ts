@@ -51,8 +51,8 @@ export function createPodInputs(deps: PodInputsDeps): PodInputs {
       const disks = volumeDevices(container, deps.volumes.mounted(uidOf(pod)));
       return { ...plugins, devices: [...disks, ...plugins.devices] };
     },
-    async sandbox(pod, attempt): Promise<DeepPartial<PodSandboxConfig>> {
-      const settings = { attempt, hostname: hostname(pod).hostname, dns: await podDNS(pod, dns) };
+    sandbox(pod, attempt): DeepPartial<PodSandboxConfig> {
+      const settings = { attempt, hostname: hostname(pod).hostname, dns: podDNS(pod, dns) };
       const { podLogsDir, ownerLabel } = deps;
       return sandboxConfig(pod, { ...settings, podLogsDir, ownerLabel });
     },

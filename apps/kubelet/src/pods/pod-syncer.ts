@@ -17,6 +17,7 @@ import type { TokenManager } from '../volumes/token-manager';
 import { MountError, type VolumeManager } from '../volumes/volume-manager';
 import { isHostNetwork, isPhaseTerminal, isStaticPod, uidOf } from './pod-facts';
 import type { KillRequest, PodSyncer, SyncOutcome } from './pod-workers';
+import type { StartGate } from './start-gate';
 import type { StatusGenerator } from './status-generator';
 import type { StatusManager } from './status-manager';
 
@@ -32,6 +33,7 @@ export interface PodSyncerDeps {
   devices: Pick<DeviceManager, 'allocate'>;
   objects: ObjectWatcher;
   health: RuntimeHealth;
+  starts: StartGate;
   directories: PodDirectories;
   events: PodEvents;
   clock: Clock;
@@ -60,7 +62,10 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
   const housed = new Set<string>();
 
   return {
-    sync: (pod) => deps.tracer.step('kubelet.sync', stepOf(pod), (span) => sync(pod, span.traceParent)),
+    sync(pod) {
+      const step = () => deps.tracer.step('kubelet.sync', stepOf(pod), (span) => sync(pod, span.traceParent));
+      return housed.has(uidOf(pod)) ? step() : deps.starts.pass(step);
+    },
     terminate,
     cleanUp,
   };

@@ -13,8 +13,8 @@ describe('the logs of a container', () => {
   afterEach(() => rm(directory, { recursive: true }));
 
   it('tell how often it ran', async () => {
-    expect(await attemptsByLogs(directory)).toBe(11);
-    expect(await attemptsByLogs(join(directory, 'none'))).toBe(0);
+    expect(attemptsByLogs(directory)).toBe(11);
+    expect(attemptsByLogs(join(directory, 'none'))).toBe(0);
   });
 
   it('go by run, with what was rotated', async () => {

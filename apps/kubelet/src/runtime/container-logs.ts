@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ignoreMissing } from '../volumes/atomic-writer';
@@ -6,10 +7,19 @@ import { ignoreMissing } from '../volumes/atomic-writer';
  * How often a container ran that the runtime knows nothing of any more: one more than its newest log says.
  * Source: pkg/kubelet/kuberuntime calcRestartCountByLogDir.
  */
-export async function attemptsByLogs(directory: string): Promise<number> {
-  const names = (await readdir(directory).catch(ignoreMissing)) ?? [];
+export function attemptsByLogs(directory: string): number {
+  const names = namesIn(directory);
   const attempts = names.flatMap((name) => /^(\d+)\.log/.exec(name)?.[1] ?? []).map(Number);
   return attempts.length > 0 ? Math.max(...attempts) + 1 : 0;
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 /** Of one run, with what was rotated. */

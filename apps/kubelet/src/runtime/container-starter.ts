@@ -20,7 +20,7 @@ import { StartError } from './start-error';
 
 /** What the rest of the kubelet contributes to a container. */
 export interface PodInputs {
-  sandbox(pod: Pod, attempt: number): Promise<DeepPartial<PodSandboxConfig>>;
+  sandbox(pod: Pod, attempt: number): DeepPartial<PodSandboxConfig>;
   environment(pod: Pod, container: Container, podIPs: readonly string[]): Promise<Environment>;
   mounts(
     pod: Pod,

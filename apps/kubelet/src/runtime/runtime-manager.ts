@@ -102,7 +102,7 @@ export class RuntimeManager {
     let { sandboxId } = actions;
     let podIPs = status.ips;
     if (!actions.createSandbox && !startsAnything(actions)) return { waiting, resizeError };
-    const config = await this.deps.inputs.sandbox(pod, actions.attempt);
+    const config = this.deps.inputs.sandbox(pod, actions.attempt);
     if (actions.createSandbox) {
       try {
         ({ sandboxId, podIPs } = await this.createSandbox(pod, config, trace));
@@ -121,7 +121,7 @@ export class RuntimeManager {
           podIPs,
           attempt: current
             ? current.restartCount + 1
-            : await attemptsByLogs(join(config.logDirectory ?? '', container.name)),
+            : attemptsByLogs(join(config.logDirectory ?? '', container.name)),
           pullSecrets,
           trace,
           status,

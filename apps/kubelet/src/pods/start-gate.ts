@@ -1,0 +1,38 @@
+import type { Clock } from '@tinkernetes/component-base';
+
+/** More at once would be no faster, and each that has begun holds memory. */
+const mostAtOnce = 32;
+/** A start that waits for something else (an image, a volume, a hook) keeps no other from starting for longer. */
+const patienceMs = 500;
+
+/**
+ * Lets Pods start one after the other, a few at a time, where hundreds or thousands come to a machine at once: those that
+ * came first run first, instead of all of them at the very end.
+ */
+export class StartGate {
+  private inside = 0;
+  private readonly waiting: Array<() => void> = [];
+
+  constructor(private readonly clock: Clock) {}
+
+  async pass<T>(work: () => Promise<T>): Promise<T> {
+    if (this.inside >= mostAtOnce) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    else this.inside++;
+    let isInside = true;
+    const leave = () => {
+      if (!isInside) return;
+      isInside = false;
+      const next = this.waiting.shift();
+      // Whoever waits takes the place.
+      if (next) next();
+      else this.inside--;
+    };
+    const timer = this.clock.setTimeout(leave, patienceMs);
+    try {
+      return await work();
+    } finally {
+      timer.cancel();
+      leave();
+    }
+  }
+}
