@@ -56,12 +56,14 @@ export class OpenApiDocuments {
     }
     // Of another server's document its own index gives the hash, which only that server can tell apart.
     const wanted = remote ? null : request.query.get('hash');
-    if (wanted && wanted !== document.hash) {
+    const isCurrent = wanted === document.hash;
+    // Other servers have hashes of their own.
+    if (wanted && !isCurrent && !remote) {
       request.response.writeHead(301, { Location: `${root}${path}?hash=${document.hash}` }).end();
       return;
     }
     // A client that names the hash may keep the document for ever.
-    if (wanted) request.response.setHeader('Cache-Control', 'public, immutable');
+    if (isCurrent) request.response.setHeader('Cache-Control', 'public, immutable');
     await sendWithETag(request, format === 'json' ? document : await this.v3Protobuf(document));
   }
 
