@@ -16,9 +16,6 @@ import { eventually } from '@tinkernetes/component-base/testing';
 import { ScaledClock } from './testing/scaled-clock';
 import { startTestManager, type TestManager } from './testing/test-manager';
 
-// Each test waits for several things, one after the other; a busy machine takes its time over each.
-jest.setTimeout(120_000);
-
 const namespace = 'default';
 const clock = new ScaledClock();
 let manager: TestManager;

@@ -47,7 +47,7 @@ it('does not let a conversion webhook that never answers hold up the end of the 
       .for(lamps('v2'))
       .get('desk')
       .catch((error: unknown) => error);
-    await eventually(() => expect(sockets).not.toHaveLength(0));
+    await eventually(() => expect(sockets.length).toBeGreaterThan(0));
     await server.stop();
     expect(await asked).toHaveProperty('message');
   } finally {
