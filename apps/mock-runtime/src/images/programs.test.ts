@@ -200,9 +200,7 @@ describe('programs of images', () => {
       args: ['redis-server', '--requirepass', 'pw'],
     });
     const run = async (command: string) => (await node.sh(redis, `redis-cli -a pw ${command}`)).output;
-    expect((await node.sh(redis, 'redis-cli get x')).output).toBe(
-      '(error) NOAUTH Authentication required.\n',
-    );
+    expect((await node.sh(redis, 'redis-cli get x')).output).toBe('NOAUTH Authentication required.\n');
     expect(await run('rpush l a b c')).toBe('3\n');
     expect(await run('lrange l 0 -1')).toBe('a\nb\nc\n');
     expect(await run('hset h f 1 g 2')).toBe('2\n');
@@ -212,6 +210,41 @@ describe('programs of images', () => {
     await eventually(async () => expect(await run('exists gone')).toBe('0\n'));
     expect(await run('incr l')).toMatch(/WRONGTYPE/);
     expect(await run('type h')).toBe('hash\n');
+  });
+
+  it('redis reads its file, and changes its settings, as the configuration tutorial does', async () => {
+    const redis = await node.startPod({
+      name: 'redis-configured',
+      image: 'redis:8.0.2',
+      args: [
+        'sh',
+        '-c',
+        'printf "maxmemory 2mb\\nmaxmemory-policy allkeys-lru\\n" > /c; exec redis-server /c',
+      ],
+    });
+    const run = async (command: string) => (await node.sh(redis, command)).output;
+    await eventually(async () => expect(await run('redis-cli ping')).toBe('PONG\n'));
+    expect(await run('redis-cli CONFIG GET maxmemory')).toBe('maxmemory\n2097152\n');
+    expect(await run('redis-cli CONFIG GET "maxmemory-*"')).toBe('maxmemory-policy\nallkeys-lru\n');
+    expect(await run('redis-cli CONFIG SET maxmemory-policy never')).toContain('must be one of');
+    // What is typed, or piped in, line by line.
+    const script = 'printf "CONFIG SET maxmemory 4mb\\nset k \\"two words\\"\\nget k\\n" | redis-cli';
+    expect(await run(script)).toBe('OK\nOK\ntwo words\n');
+    expect(await run('redis-cli config get maxmemory')).toBe('maxmemory\n4194304\n');
+  });
+
+  it('nginx takes a changed configuration when it is told to, and ends when asked', async () => {
+    const web = await node.startPod({ name: 'reloads', image: 'nginx' });
+    const site = 'server { listen 8081; location / { return 200 "second\\n"; } }';
+    await node.sh(
+      web,
+      `printf '%s' '${site.replaceAll('\\n', '\\\\n')}' > /etc/nginx/conf.d/second.conf; nginx -s reload`,
+    );
+    await eventually(async () => expect(await wget(`${web.ip}:8081`)).toContain('second'));
+    await node.sh(web, 'rm /etc/nginx/conf.d/second.conf; kill -HUP $(cat /run/nginx.pid)');
+    await eventually(async () => expect(await wget(`${web.ip}:8081`)).toContain('refused'));
+    expect((await node.sh(web, 'nginx -s nonsense')).output).toContain('invalid option: "-s nonsense"');
+    expect(await wget(`${web.ip}:80`)).toContain('Welcome to nginx!');
   });
 
   it('luksa/kubia-unhealthy answers five times', async () => {

@@ -1,3 +1,4 @@
+import type { RedisConfig } from './redis-config';
 import type { Clock } from '@tinkernetes/component-base';
 
 export type Reply = string | number | null | Error | readonly Reply[];
@@ -13,7 +14,10 @@ export class RedisData {
   private readonly values = new Map<string, Stored>();
   private readonly expiry = new Map<string, number>();
 
-  constructor(private readonly clock: Pick<Clock, 'now'>) {}
+  constructor(
+    private readonly clock: Pick<Clock, 'now'>,
+    private readonly config: RedisConfig,
+  ) {}
 
   run([name = '', ...args]: readonly string[]): Reply {
     const command = this.commands[name.toUpperCase()];
@@ -125,7 +129,13 @@ export class RedisData {
     SCARD: ([key = '']) => this.set(key).size,
     INFO: () => '# Server\r\nredis_version:8.2.2\r\n# Replication\r\nrole:master\r\nconnected_slaves:0\r\n',
     COMMAND: () => [],
-    CONFIG: () => [],
+    CONFIG: ([verb = '', ...args]) => {
+      const [name = '', value = ''] = args;
+      if (verb.toUpperCase() === 'GET') return args.flatMap((pattern) => this.config.matching(pattern));
+      if (verb.toUpperCase() !== 'SET') return 'OK';
+      const refusal = this.config.set(name, value);
+      return refusal === undefined ? 'OK' : new Error(refusal);
+    },
     SELECT: () => 'OK',
     CLIENT: () => 'OK',
     SAVE: () => 'OK',

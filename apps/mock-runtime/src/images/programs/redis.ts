@@ -1,19 +1,28 @@
 import type { Duplex } from 'node:stream';
 import { NetError } from '@tinkernetes/vnet';
-import { parseArgs } from '../../commands/paths';
+import { absolute } from '../../commands/paths';
+import { FileError } from '../../files/file-error';
 import type { Process } from '../../kernel/process';
-import { resolveHost } from '../../net/resolver';
+import { RedisConfig } from './redis-config';
 import { RedisData, type Reply } from './redis-data';
 
 /** redis-server with the commands that examples and probes use, over RESP. */
 export async function redisServer(process: Process): Promise<number> {
-  const data = new RedisData(process.clock);
-  const option = (name: string): string | undefined => {
-    const at = process.argv.indexOf(`--${name}`);
-    return at > 0 ? process.argv[at + 1] : undefined;
-  };
-  const port = Number(option('port') ?? 6379);
-  const password = option('requirepass');
+  const file = process.argv[1];
+  let text = '';
+  if (file !== undefined && !file.startsWith('-')) {
+    try {
+      text = process.fs.readFile(absolute(process, file)).toString();
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      await process.complain(`Fatal error, can't open config file '${file}': ${error.message}\n`);
+      return 1;
+    }
+  }
+  const config = new RedisConfig(text, process.argv.slice(1));
+  const data = new RedisData(process.clock, config);
+  const port = Number(config.get('port'));
+  const password = config.get('requirepass') || undefined;
   const clients = new Set<Duplex>();
   await process.print(`${process.pid}:M * Ready to accept connections tcp\n`);
   try {
@@ -97,46 +106,4 @@ function guarded(data: RedisData, password: string | undefined): (command: strin
     }
     return isIn ? data.run(command) : new Error('NOAUTH Authentication required.');
   };
-}
-
-/** `redis-cli [-h HOST] [-p PORT] command…`. */
-export async function redisCli(process: Process): Promise<number> {
-  const args = process.argv.slice(1);
-  const options: string[] = [];
-  while (/^-[hpna]$/.test(args[0] ?? '')) options.push(...args.splice(0, 2));
-  const { values } = parseArgs(options, 'hpna');
-  const host = values.get('h') ?? '127.0.0.1';
-  const port = Number(values.get('p') ?? 6379);
-  let stream: Duplex;
-  try {
-    ({ stream } = await process.net.connect({
-      host: await resolveHost(process, host),
-      port,
-      signal: process.signal,
-    }));
-  } catch (error) {
-    process.signal.throwIfAborted();
-    await process.complain(
-      `Could not connect to Redis at ${host}:${port}: ${error instanceof NetError ? 'Connection refused' : 'Name or service not known'}\n`,
-    );
-    return 1;
-  }
-  const resp = (command: readonly string[]) =>
-    `*${command.length}\r\n${command.map((arg) => `$${Buffer.byteLength(arg)}\r\n${arg}\r\n`).join('')}`;
-  const password = values.get('a') ?? process.env.REDISCLI_AUTH;
-  stream.end(`${password === undefined ? '' : resp(['AUTH', password])}${resp(args)}`);
-  let text = '';
-  for await (const chunk of stream) text += (chunk as Buffer).toString();
-  const answer = password === undefined ? text : text.replace(/^[^\r]*\r\n/, '');
-  await process.print(show(answer));
-  return 0;
-}
-
-function show(reply: string): string {
-  const lines = reply.split('\r\n').filter((line) => line !== '');
-  const [first = ''] = lines;
-  if (first === '$-1') return '\n';
-  if (first.startsWith('+') || first.startsWith(':')) return `${first.slice(1)}\n`;
-  if (first.startsWith('-')) return `(error) ${first.slice(1)}\n`;
-  return `${lines.filter((line) => !/^[*$]\d+$/.test(line)).join('\n')}\n`;
 }
