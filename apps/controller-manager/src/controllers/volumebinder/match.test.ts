@@ -1,0 +1,83 @@
+import type { Node, PersistentVolume, PersistentVolumeClaim } from '@tinkernetes/api';
+import { findVolume } from './match';
+
+const volume = (name: string, change: object = {}, spec: object = {}): PersistentVolume => ({
+  metadata: { name, labels: { tier: name } },
+  spec: {
+    capacity: { storage: '10Gi' },
+    accessModes: ['ReadWriteOnce'],
+    storageClassName: 'fast',
+    ...spec,
+  },
+  status: { phase: 'Available' },
+  ...change,
+});
+const claim = (spec: object = {}): PersistentVolumeClaim => ({
+  metadata: { name: 'c', namespace: 'default', uid: 'u' },
+  spec: {
+    accessModes: ['ReadWriteOnce'],
+    storageClassName: 'fast',
+    resources: { requests: { storage: '5Gi' } },
+    ...spec,
+  },
+});
+const onNode = (name: string) => ({
+  nodeAffinity: {
+    required: {
+      nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [name] }] }],
+    },
+  },
+});
+const n1: Node = { metadata: { name: 'n1' }, spec: {} };
+
+it.each([
+  [
+    'the smallest that is large enough',
+    claim(),
+    [
+      volume('large'),
+      volume('small', {}, { capacity: { storage: '1Gi' } }),
+      volume('fit', {}, { capacity: { storage: '5Gi' } }),
+    ],
+    'fit',
+  ],
+  [
+    'one that is reserved for the claim, however large',
+    claim(),
+    [
+      volume('fit', {}, { capacity: { storage: '5Gi' } }),
+      volume('own', {}, { claimRef: { namespace: 'default', name: 'c' } }),
+    ],
+    'own',
+  ],
+  [
+    'none that is reserved for an earlier claim of the name',
+    claim(),
+    [volume('old', {}, { claimRef: { namespace: 'default', name: 'c', uid: 'other' } })],
+    undefined,
+  ],
+  ['none of another class', claim({ storageClassName: 'slow' }), [volume('fast')], undefined],
+  ['none without the access mode', claim({ accessModes: ['ReadWriteMany'] }), [volume('one')], undefined],
+  ['none of another mode', claim({ volumeMode: 'Block' }), [volume('files')], undefined],
+  [
+    'one that the selector matches',
+    claim({ selector: { matchLabels: { tier: 'gold' } } }),
+    [volume('lead'), volume('gold')],
+    'gold',
+  ],
+  [
+    'none that is being deleted',
+    claim(),
+    [{ ...volume('x'), metadata: { name: 'x', deletionTimestamp: 't' } }],
+    undefined,
+  ],
+  ['none that is not free', claim(), [volume('x', { status: { phase: 'Released' } })], undefined],
+  [
+    'one that the node reaches',
+    claim(),
+    [volume('far', {}, onNode('n2')), volume('near', {}, onNode('n1'))],
+    'near',
+  ],
+])('finds %s', (_, given, volumes, expected) => {
+  expect(findVolume(given, volumes, n1)?.metadata.name).toBe(expected);
+});
