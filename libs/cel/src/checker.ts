@@ -17,34 +17,45 @@ export class TypeChecker {
     }
   }
 
-  /** What is wrong with the expression, in cel-go's words; undefined: nothing. */
-  check(expression: string): string | undefined {
+  check(expression: string): Checked {
     const env = this.env.clone();
-    env.registerType(variablesType, { fields: this.variableTypes });
-    env.registerVariable('variables', variablesType);
-    return check(env, expression).error;
+    if (Object.keys(this.variableTypes).length > 0) {
+      env.registerType(variablesType, { fields: this.variableTypes });
+      env.registerVariable('variables', variablesType);
+    }
+    return check(env, expression);
   }
 
   /** Makes the expression's value known to those that follow, as `variables.NAME`. */
   declare(name: string, expression: string): void {
-    const env = this.env.clone();
-    env.registerType(variablesType, { fields: this.variableTypes });
-    env.registerVariable('variables', variablesType);
-    this.variableTypes[name] = check(env, expression).type ?? 'dyn';
+    this.variableTypes[name] = this.check(expression).type ?? 'dyn';
   }
+}
+
+export interface Checked {
+  /** What is wrong, in cel-go's words; undefined: nothing. */
+  readonly error?: string;
+  /** A field is selected from what has none of that name. */
+  readonly isSelection?: boolean;
+  /** Of the expression's value. */
+  readonly type?: string;
 }
 
 const variablesType = 'kubernetes.variables';
 
-function check(env: Environment, expression: string): { type?: string; error?: string } {
+function check(env: Environment, expression: string): Checked {
   try {
     const { valid, type, error } = env.parse(widenHas(expression)).check();
-    if (valid) return { type };
-    return { error: error && checkersWords(error, expression) };
+    return valid || !error ? { type } : failed(error, expression);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return { error: checkersWords(error, expression) };
+    return failed(error, expression);
   }
+}
+
+function failed(error: Error & { code?: string }, expression: string): Checked {
+  const isSelection = error.code === 'no_such_key' || error.code === 'cannot_index_type';
+  return { error: checkersWords(error, expression), isSelection };
 }
 
 const names = { timestamp: 'google.protobuf.Timestamp', duration: 'google.protobuf.Duration' } as const;

@@ -26,25 +26,15 @@ export interface TypeSchema {
   readonly additionalProperties?: TypeSchema | boolean;
   readonly 'x-kubernetes-int-or-string'?: boolean;
   readonly 'x-kubernetes-embedded-resource'?: boolean;
+  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
 }
 
 const text: TypeSchema = { type: 'string' };
-const texts: TypeSchema = { type: 'object', additionalProperties: text };
-/** What every object has, and what rules may see of its metadata. */
+/** What every object has, and what may be seen of the metadata of one whose schema doesn't say it. */
 const resourceFields: Readonly<Record<string, TypeSchema>> = {
   apiVersion: text,
   kind: text,
-  metadata: {
-    type: 'object',
-    properties: {
-      name: text,
-      generateName: text,
-      namespace: text,
-      labels: texts,
-      annotations: texts,
-      uid: text,
-    },
-  },
+  metadata: { type: 'object', properties: { name: text, generateName: text } },
 };
 
 /**
@@ -59,6 +49,10 @@ export function resourceType(
   return new TypeReader(schemas).read(schema, name, true);
 }
 
+/** The type of a part of an object. */
+export const partType = (name: string, schema: TypeSchema): DeclType | undefined =>
+  new TypeReader({}).read(schema, name);
+
 class TypeReader {
   /** References on the way: a type that contains itself is known no further. */
   private readonly open = new Set<string>();
@@ -69,6 +63,7 @@ class TypeReader {
     const reference = schema.$ref ?? schema.allOf?.[0]?.$ref;
     if (reference !== undefined) return this.referenced(reference, name, isResource);
     if (schema['x-kubernetes-int-or-string'] || schema.format === 'int-or-string') return 'dyn';
+    if (schema['x-kubernetes-preserve-unknown-fields'] && !isResource) return 'dyn';
     switch (isResource ? 'object' : schema.type) {
       case 'array':
         return listOf(schema.items && this.read(schema.items, `${name}.@idx`));
@@ -98,6 +93,7 @@ class TypeReader {
 
   private object(schema: TypeSchema, name: string, isResource: boolean): DeclType | undefined {
     const { properties = {}, additionalProperties } = schema;
+    if (additionalProperties === true) return 'dyn';
     if (typeof additionalProperties === 'object') {
       const value = this.read(additionalProperties, `${name}.@elem`);
       return value && { map: value };

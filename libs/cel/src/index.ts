@@ -4,9 +4,9 @@ import type { DeclType } from './decl-types';
 import type { Engine } from './engine';
 import type { CelProgram } from './types';
 
-export type { TypeChecker } from './checker';
+export type { Checked, TypeChecker } from './checker';
 export { costExceeded, requestBudget } from './cost';
-export { resourceType } from './decl-types';
+export { partType, resourceType } from './decl-types';
 export type { DeclType, TypeSchema } from './decl-types';
 export type { Shape } from './estimate';
 export { CelAuthorizer } from './library/authorizer';

@@ -39,9 +39,9 @@ export async function expressionWarnings(
     });
     for (const { name, expression } of spec.variables ?? []) checker.declare(name, expression);
     for (const { fieldRef, expression } of expressionsOf(policy)) {
-      const problem = checker.check(expression);
-      if (problem === undefined) continue;
-      warnings.set(fieldRef, [...(warnings.get(fieldRef) ?? []), `${shown(kind)}: ${problem}\n`]);
+      const { error } = checker.check(expression);
+      if (error === undefined) continue;
+      warnings.set(fieldRef, [...(warnings.get(fieldRef) ?? []), `${shown(kind)}: ${error}\n`]);
     }
   }
   return expressionsOf(policy).flatMap(({ fieldRef }) => {
