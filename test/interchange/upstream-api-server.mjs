@@ -51,7 +51,7 @@ export async function startUpstreamApiServer(binaries, flags = []) {
     await stop();
     throw new Error(`${error.message}; the last lines of its log:\n${lines.join('\n')}`, { cause: error });
   }
-  return { kubeconfig, pids: servers.map(({ pid }) => pid), start, stop };
+  return { dataDir, etcd, kubeconfig, pids: servers.map(({ pid }) => pid), start, stop };
 }
 
 /** `binaries`: folder with `kube-apiserver` and `etcd`. As `startCluster` of the benchmarks. */

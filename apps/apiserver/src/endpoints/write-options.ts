@@ -51,9 +51,9 @@ function fieldManagerErrors(value: string): FieldError[] {
     : [];
 }
 
-/** `kubectl/v1.35.0 (linux/amd64) …` → `kubectl`. */
+/** `kubectl/v1.35.0 (linux/amd64) …` → `kubectl`; a client that doesn't say what it is: `unknown`, as upstream. */
 export function defaultFieldManager(userAgent: string | undefined): string {
-  return (userAgent ?? '').split('/')[0]?.slice(0, maxFieldManager) ?? '';
+  return userAgent?.split('/')[0]?.slice(0, maxFieldManager) || 'unknown';
 }
 
 /** As `writeQuery`, with the rules that only patches have. */

@@ -106,17 +106,18 @@ function createStore({ descriptor, strategy, hooks, runtime, subresources }: New
   const convert = (object: KubeObject, apiVersion: string): KubeObject =>
     object.apiVersion === apiVersion || !conversion ? object : conversion.convert(object, apiVersion);
   const codec = builtInCodec(storage);
+  // Upstream fills in defaults whenever it reads, and so may leave them out where it writes.
+  const canonical = (object: KubeObject): KubeObject => {
+    const decoded = codec.decode(convert(object, codec.apiVersion)).object;
+    return strategy.default?.(decoded) ?? decoded;
+  };
   return new GenericStore(
     {
       descriptor: storage,
       strategy,
       hooks,
       codec,
-      storedCodec: createStoredCodec({
-        storage,
-        convert,
-        canonical: (object) => codec.decode(convert(object, codec.apiVersion)).object,
-      }),
+      storedCodec: createStoredCodec({ storage, convert, canonical }),
       hasStatus: subresources.has('status'),
       typing: builtInTyping(codec),
       prefix: storagePrefix(storage.group, storage.resource, false),

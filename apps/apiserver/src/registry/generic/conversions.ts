@@ -1,4 +1,5 @@
 import type { KubeObject } from '@tinkernetes/api';
+import { convertDefinition } from './convert-definition';
 import { convertEvent } from './convert-event';
 import { convertAutoscaler } from './convert-autoscaler';
 
@@ -22,9 +23,17 @@ const autoscalers: Conversion = {
   convert: convertAutoscaler,
 };
 
-/** Resources that are served in more than one version, by `group/resource`. */
+/** Served in one version; a kube-apiserver on the same storage keeps them in another. */
+const definitions: Conversion = {
+  storageOf: 'apiextensions.k8s.io/customresourcedefinitions',
+  storageVersion: { group: 'apiextensions.k8s.io', version: 'v1' },
+  convert: convertDefinition,
+};
+
+/** Resources that are served, or may be found, in more than one version, by `group/resource`. */
 export const conversions: ReadonlyMap<string, Conversion> = new Map([
   ['/events', events],
   ['events.k8s.io/events', events],
   ['autoscaling/horizontalpodautoscalers', autoscalers],
+  ['apiextensions.k8s.io/customresourcedefinitions', definitions],
 ]);

@@ -34,11 +34,26 @@ describe('createStoredCodec', () => {
   it.each([
     ['our own JSON', storedBytes(pod)],
     ['protobuf with its prefix', encodeProtobuf(pod) ?? Buffer.alloc(0)],
+    ['JSON of Go, which ends a line', Buffer.from(`${storedBytes(pod).toString()}\n`)],
     ['JSON with sorted keys', Buffer.from(JSON.stringify(sortedKeys(pod)))],
   ])('reads what is stored as %s, and serves it in our form', (_, value) => {
     const entry = new CacheEntry({ namespace: 'n', name: 'a', revision: 7, value }, { codec: () => codec });
     expect(entry.object).toEqual({ ...pod, metadata: { ...pod.metadata, resourceVersion: '7' } });
     expect(entry.bytes('json:v1').toString()).toContain('"uid":"u-1","resourceVersion":"7"');
     expect(JSON.parse(entry.bytes('json:v1').toString())).toEqual(entry.object);
+  });
+
+  it('serves what is stored in another version in the one that it is served in', () => {
+    const converting = createStoredCodec({
+      storage: Pods,
+      convert: (object) => object,
+      canonical: (object) => objects.decode({ ...object, apiVersion: 'v1' }).object,
+    });
+    const value = storedBytes({ ...pod, apiVersion: 'v1beta1' });
+    const entry = new CacheEntry(
+      { namespace: 'n', name: 'a', revision: 7, value },
+      { codec: () => converting },
+    );
+    expect(entry.bytes('json:v1').toString()).toContain('{"kind":"Pod","apiVersion":"v1","metadata"');
   });
 });

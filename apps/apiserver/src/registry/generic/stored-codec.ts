@@ -105,8 +105,9 @@ export interface StoredCodecOptions {
   canonical?(object: KubeObject): KubeObject;
 }
 
-/** How our own stored bytes begin; other programs sort the keys, or write protobuf. */
+/** How our own stored bytes begin; other programs sort the keys, keep other versions, or write protobuf. */
 const ownBeginning = Buffer.from('{"kind":"');
+const closingBrace = 0x7d;
 const protobufBeginning = Buffer.from('k8s\0');
 
 const startsWith = (value: Uint8Array, beginning: Buffer): boolean =>
@@ -114,6 +115,12 @@ const startsWith = (value: Uint8Array, beginning: Buffer): boolean =>
 
 export function createStoredCodec({ storage, convert, canonical }: StoredCodecOptions): StoredCodec {
   const own = jsonEncoding(storage);
+  // Custom resources, which nothing brings into a canonical form, are kept in any of their versions.
+  const afterKind = Buffer.from(canonical ? `","apiVersion":"${apiVersionOf(storage)}",` : '"');
+  const isOwn = (value: Uint8Array): boolean =>
+    startsWith(value, ownBeginning) &&
+    value.at(-1) === closingBrace &&
+    startsWith(value.subarray(value.indexOf(0x22, ownBeginning.length)), afterKind);
   return {
     decode: decodeStored,
     encode(entry: CacheEntry, encoding: string): Buffer {
@@ -123,7 +130,7 @@ export function createStoredCodec({ storage, convert, canonical }: StoredCodecOp
       return encoding.startsWith(protobufPrefix) ? protobufOf(object) : Buffer.from(JSON.stringify(object));
     },
     adopt(value: Uint8Array): Uint8Array {
-      if (startsWith(value, ownBeginning)) return value;
+      if (isOwn(value)) return value;
       const foreign = startsWith(value, protobufBeginning)
         ? decodeProtobuf(value)
         : (JSON.parse(Buffer.from(value).toString('utf8')) as unknown);

@@ -4,7 +4,7 @@ import { forbidden, semanticEqual } from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
 import { accessModesText } from '../../../printers/volumes';
 import { defineStrategy } from '../../define-strategy';
-import { mapMember } from '../../fill';
+import { fill, mapMember } from '../../fill';
 import { goDiff } from '../../go-diff';
 import { immutable } from '../../immutable';
 import type { Errors } from '../../rules';
@@ -61,7 +61,8 @@ function syncDataSources(claim: PersistentVolumeClaim): PersistentVolumeClaim {
 export const persistentVolumeClaimStrategy = defineStrategy(PersistentVolumeClaims, {
   hasGeneration: false,
   returnDeletedObject: true,
-  default: defaultClaim,
+  default: (claim) =>
+    mapMember(defaultClaim(claim), 'status', (status) => fill(status, { phase: 'Pending' })),
   prepareForCreate: (claim) => ({
     ...syncDataSources(withKnownSource(claim)),
     status: { phase: 'Pending' as const },
