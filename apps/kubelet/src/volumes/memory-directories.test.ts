@@ -1,4 +1,15 @@
-import { lstat, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryDirectories } from './memory-directories';
@@ -12,19 +23,56 @@ describe('MemoryDirectories', () => {
   });
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
+  const shm = () => join(directory, 'shm');
+  const memoryOf = (rootDir: string) => new MemoryDirectories(rootDir, shm());
+  const place = async () => {
+    const [name, ...others] = await readdir(shm());
+    expect(others).toEqual([]);
+    return join(shm(), name ?? '');
+  };
+
   it('are elsewhere, keep what is in them, and go with the Pod', async () => {
-    await mkdir(join(directory, 'shm'));
-    const memory = new MemoryDirectories(join(directory, 'shm/tinkernetes'));
+    await mkdir(shm());
+    const memory = memoryOf('/var/lib/kubelet');
     await memory.make(path, 'u1', 'cache');
     await writeFile(join(path, 'file'), 'x');
     await memory.make(path, 'u1', 'cache');
-    expect(await readFile(join(directory, 'shm/tinkernetes/u1/cache/file'), 'utf8')).toBe('x');
+    expect(await readFile(join(await place(), 'u1/cache/file'), 'utf8')).toBe('x');
+    expect((await stat(await place())).mode & 0o777).toBe(0o700);
     await memory.remove('u1');
     await expect(stat(path)).rejects.toThrow('ENOENT');
+    expect(await readdir(shm())).toEqual([]);
+  });
+
+  it('of one root directory are not those of another', async () => {
+    await mkdir(shm());
+    await memoryOf('/a').make(path, 'u1', 'cache');
+    await memoryOf('/b').remove('u1');
+    await memoryOf('/b').make(`${path}-b`, 'u1', 'cache');
+    expect(await readdir(shm())).toHaveLength(2);
+    await writeFile(join(path, 'file'), 'x');
+    await expect(stat(join(`${path}-b`, 'file'))).rejects.toThrow('ENOENT');
+  });
+
+  it.each([
+    ['a link', (at: string) => symlink(directory, at)],
+    ['a directory that others may look into', (at: string) => mkdir(at).then(() => chmod(at, 0o777))],
+  ])('are on disk where somebody has put %s in their place', async (_what, put) => {
+    await mkdir(shm());
+    const memory = memoryOf('/var/lib/kubelet');
+    await memory.make(path, 'u1', 'cache');
+    const at = await place();
+    await memory.remove('u1');
+    await rm(path);
+    await put(at);
+    await memory.make(path, 'u1', 'cache');
+    expect((await lstat(path)).isDirectory()).toBe(true);
+    await memory.remove('u1');
+    expect(await readdir(shm())).toHaveLength(1);
   });
 
   it('are on disk where a machine has no such file system', async () => {
-    await new MemoryDirectories(join(directory, 'none/tinkernetes')).make(path, 'u1', 'cache');
+    await new MemoryDirectories('/var/lib/kubelet', join(directory, 'none')).make(path, 'u1', 'cache');
     expect((await lstat(path)).isDirectory()).toBe(true);
   });
 });

@@ -28,7 +28,10 @@ export interface ObjectWatcherDeps {
 
 interface Watched<T extends KubeObject> {
   informer: SharedInformer<T>;
+  /** Pods that refer to it. */
   users: Set<string>;
+  /** Reads under way: of a Pod that has ended meanwhile, say. */
+  readers: number;
   stop(): void;
 }
 
@@ -46,7 +49,8 @@ export class ObjectWatcher implements ObjectSource {
     const uid = uidOf(pod);
     const wanted = new Set(referencesOf(pod));
     for (const key of wanted) this.watch(key).users.add(uid);
-    for (const [key, entry] of this.watched) if (!wanted.has(key)) this.release(key, entry.users, uid);
+    for (const [key, { users }] of this.watched)
+      if (!wanted.has(key) && users.delete(uid)) this.releaseUnused(key);
   }
 
   /** The node takes no part in any watch any more. */
@@ -56,7 +60,7 @@ export class ObjectWatcher implements ObjectSource {
   }
 
   unregister(uid: string): void {
-    for (const [key, entry] of this.watched) this.release(key, entry.users, uid);
+    for (const [key, { users }] of this.watched) if (users.delete(uid)) this.releaseUnused(key);
   }
 
   configMap(namespace: string, name: string): Promise<ConfigMap | undefined> {
@@ -72,9 +76,15 @@ export class ObjectWatcher implements ObjectSource {
     namespace: string,
     name: string,
   ): Promise<T | undefined> {
-    const { informer } = this.watch(key) as Watched<T>;
-    await this.untilSynced(informer);
-    return informer.lister.get(name, namespace);
+    const entry = this.watch(key) as Watched<T>;
+    entry.readers++;
+    try {
+      await this.untilSynced(entry.informer);
+      return entry.informer.lister.get(name, namespace);
+    } finally {
+      entry.readers--;
+      this.releaseUnused(key);
+    }
   }
 
   private async untilSynced<T extends KubeObject>(informer: SharedInformer<T>): Promise<void> {
@@ -126,12 +136,13 @@ export class ObjectWatcher implements ObjectSource {
       ignore();
       leave();
     };
-    return { informer, users, stop };
+    return { informer, users, readers: 0, stop };
   }
 
-  private release(key: string, users: Set<string>, uid: string): void {
-    if (!users.delete(uid) || users.size > 0) return;
-    this.watched.get(key)?.stop();
+  private releaseUnused(key: string): void {
+    const entry = this.watched.get(key);
+    if (!entry || entry.users.size > 0 || entry.readers > 0) return;
+    entry.stop();
     this.watched.delete(key);
   }
 }

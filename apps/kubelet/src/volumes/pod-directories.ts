@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 /** The layout below --root-dir, the same as upstream's below /var/lib/kubelet. */
 export class PodDirectories {
-  constructor(private readonly rootDir: string) {}
+  constructor(readonly rootDir: string) {}
 
   get pods(): string {
     return join(this.rootDir, 'pods');

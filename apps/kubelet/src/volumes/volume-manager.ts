@@ -43,13 +43,15 @@ const attachTimeoutMs = 123_000;
 
 /** Sets up the volumes of Pods below their directories and keeps projected content current. */
 export class VolumeManager {
-  private readonly memory = new MemoryDirectories();
+  private readonly memory: MemoryDirectories;
   private readonly written = new Map<string, string>();
   private readonly byPod = new Map<string, MountedVolumes>();
   /** Since when a Pod's volumes are waited for. */
   private readonly waitingSince = new Map<string, number>();
 
-  constructor(private readonly deps: VolumeManagerDeps) {}
+  constructor(private readonly deps: VolumeManagerDeps) {
+    this.memory = new MemoryDirectories(deps.directories.rootDir);
+  }
 
   /** What `mount` has made for the Pod. */
   mounted(uid: string): MountedVolumes {
