@@ -6,6 +6,11 @@ import { NodeWatch } from './node-watch';
 
 /** For requests, besides one a watch: each costs both sides some 65 kB, and there are thousands of light nodes. */
 const lightNodeConnections = 1;
+/**
+ * What all of them share: a request mostly waits for the API server's disk, which takes what has come meanwhile at once,
+ * and their heartbeats alone are a hundred a second.
+ */
+const sharedConnections = 128;
 
 /** How a node, or several that share an identity, talk to the API server. */
 export interface ApiAccess {
@@ -35,7 +40,7 @@ export async function accessOfLightNodes(
   if (nodes === 0 || bootstrapKubeconfig) return undefined;
   const identity = await loadIdentity(kubeconfig);
   if (!identity) throw new Error(`${kubeconfig} does not exist and there is no --bootstrap-kubeconfig`);
-  return access(identity.config, context, {});
+  return access(identity.config, context, { connections: sharedConnections });
 }
 
 function access(
