@@ -49,7 +49,7 @@ export const run: Run<MockRuntimeOptions> = async (options, context) => {
   });
   const images = new ImageStore({
     file: join(rootDir, 'images.jsonl'),
-    registry: new Registry([...catalogue, ...(options.images ? await loadImages(options.images) : [])]),
+    registry: new Registry([...catalogue, ...(options.images ? await loadImages(options.images, clock) : [])]),
     clock,
     logger,
     genericImages: options.genericImages,

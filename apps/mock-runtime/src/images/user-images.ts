@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';
-import { compileFunction } from 'node:vm';
-import { UsageError } from '@tinkernetes/component-base';
+import { compileFunction, createContext, Script } from 'node:vm';
+import { UsageError, type Clock } from '@tinkernetes/component-base';
 import { defineImage } from './define-image';
 import type { ImageDefinition } from './image';
 
@@ -21,15 +21,54 @@ const ownName = '@tinkernetes/mock-runtime';
  * Loads a TypeScript or JavaScript file of images. It may import other files, packages that are installed beside it, and
  * `defineImage` from `@tinkernetes/mock-runtime`, which is this runtime's own, wherever the file lies.
  */
-export async function loadImages(file: string): Promise<readonly ImageDefinition[]> {
+export async function loadImages(
+  file: string,
+  clock: Pick<Clock, 'sleep'>,
+  limitMs = defaultLimitMs,
+): Promise<readonly ImageDefinition[]> {
   const path = resolve(file);
-  const exported = evaluate(await compile(path), path);
-  const made: unknown = typeof exported === 'function' ? await exported({ defineImage }) : exported;
+  const code = await compile(path);
+  let made: unknown;
+  try {
+    const exported = evaluate(code, path, limitMs);
+    made =
+      typeof exported === 'function' ? await inTime(exported({ defineImage }), clock, limitMs) : exported;
+  } catch (error) {
+    throw new UsageError(`--images ${file}: ${reasonOf(error, limitMs)}`, { cause: error });
+  }
   if (!Array.isArray(made) || !made.every(isDefinition))
     throw new UsageError(
       `--images ${file}: its default export must be a list of images, or a function that gives one: export default ({ defineImage }) => [defineImage('acme/pay', …)]`,
     );
   return made;
+}
+
+/** A node whose images never come would never start, and nobody would know why. */
+const defaultLimitMs = 30_000;
+
+class TooLate extends Error {
+  override readonly name = 'TooLate';
+}
+
+async function inTime<T>(work: T | Promise<T>, clock: Pick<Clock, 'sleep'>, limitMs: number): Promise<T> {
+  const timer = new AbortController();
+  const late = clock.sleep(limitMs, timer.signal).then(
+    () => Promise.reject(new TooLate()),
+    // It was in time.
+    () => new Promise<never>(() => undefined),
+  );
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timer.abort(new Error('the images are there'));
+  }
+}
+
+function reasonOf(error: unknown, limitMs: number): string {
+  const isLate =
+    error instanceof TooLate || (error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+  if (isLate) return `it has not given its images after ${limitMs / 1000} s`;
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }
 
 /** One CommonJS text, whatever the file is written in. */
@@ -57,13 +96,16 @@ async function compile(path: string): Promise<string> {
   }
 }
 
-function evaluate(code: string, path: string): ImagesModule | undefined {
+/** Throws what the file throws, and when it goes on for too long. */
+function evaluate(code: string, path: string, limitMs: number): ImagesModule | undefined {
   const module = { exports: {} as { default?: ImagesModule } };
   const load = createRequire(path);
   const require = (name: string): unknown => (name === ownName ? { defineImage } : load(name));
   const parameters = ['module', 'exports', 'require', '__filename', '__dirname'];
   const run = compileFunction(code, parameters, { filename: path }) as (...values: unknown[]) => void;
-  run(module, module.exports, require, path, dirname(path));
+  // Only what a script runs can be ended; so a script calls the function.
+  const context = createContext({ run: () => run(module, module.exports, require, path, dirname(path)) });
+  new Script('run()').runInContext(context, { timeout: limitMs });
   return module.exports.default;
 }
 
