@@ -27,7 +27,7 @@ try {
   const ours = await startOurs(upstream);
   const kinds = await listedKinds(theirs);
   let compared = await compareAll({ ours, theirs, kinds });
-  console.log(`${compared} objects that kube-apiserver wrote: compared`);
+  console.log(`${compared} objects that kube-apiserver wrote, in ${kinds.length} lists: compared`);
   await writeAll(ours, theirs);
   compared = await compareAll({ ours, theirs, kinds });
   console.log(`${compared} objects after writes of both: compared`);

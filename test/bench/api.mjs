@@ -47,10 +47,11 @@ const cellsOf = ({ isNode }, result) => {
   return [...cells, ...(isNode ? [shown(lagMs)] : [])];
 };
 
-/** How many times as much ours does in the same time, or how much less memory it needs. */
-function ratioOf([ours, theirs]) {
-  const ratio = ours.isMemory ? theirs.residentMB / ours.residentMB : ours.perSecond / theirs.perSecond;
-  return `${shown(ratio, 1)}×`;
+/** How many times as much ours does in the same time and with the same CPU, or how much less memory it needs. */
+function ratiosOf([ours, theirs]) {
+  const times = (ratio) => `${shown(ratio, 1)}×`;
+  if (ours.isMemory) return [times(theirs.residentMB / ours.residentMB), ''];
+  return [times(ours.perSecond / theirs.perSecond), times(theirs.cpuMs / ours.cpuMs)];
 }
 
 async function compare(targets) {
@@ -63,14 +64,14 @@ async function compare(targets) {
   }
   const isCompared = targets.length > 1;
   console.log(targets.map(({ name }) => name).join(' | '));
-  console.log(head(['', ...targets.flatMap(columnsOf), ...(isCompared ? ['ratio'] : [])]));
+  console.log(head(['', ...targets.flatMap(columnsOf), ...(isCompared ? ['ratio', 'by CPU'] : [])]));
   const steps = loads.map((load) => stepsOf(load, size));
   for (let i = 0; i < steps[0].length; i++) {
     const results = [];
     // In turns: what else the machine does meanwhile bears on all.
     for (const own of steps) results.push(await own[i]());
     const cells = results.flatMap((result, at) => cellsOf(targets[at], result));
-    console.log(row([results[0].label, ...cells, ...(isCompared ? [ratioOf(results)] : [])]));
+    console.log(row([results[0].label, ...cells, ...(isCompared ? ratiosOf(results) : [])]));
   }
   for (const load of loads) await load.cleanUp();
 }
