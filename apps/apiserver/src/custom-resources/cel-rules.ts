@@ -11,13 +11,13 @@ import type { FieldError } from '../contracts';
 import {
   estimatedCost,
   excess,
-  isScalar,
   ruleCostLimit,
   schemaCostLimit,
   timesRun,
   withinElements,
   type Cardinality,
 } from './rule-cost';
+import { RuleTypes } from './rule-types';
 import { itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
 
 let environment: CelEnvironment | undefined;
@@ -155,26 +155,19 @@ const withoutValue = (field: string, value: unknown, message: string): FieldErro
     ? { reason: 'FieldValueInvalid', field, message: `Invalid value: ${message}` }
     : invalid(field, value, message);
 
-/** Rules of a definition that are no CEL. */
-export function ruleErrors(schema: Schema, path: string): FieldError[] {
+/** Rules of a definition that are no CEL, or not about its schema; `isRoot`: the schema is a whole object's. */
+export function ruleErrors(schema: Schema, path: string, isRoot: boolean): FieldError[] {
+  const types = new RuleTypes(schema, isRoot || schema['x-kubernetes-embedded-resource'] === true);
   return rulesOf(schema).flatMap((rule, i) => {
     const at = `${path}.x-kubernetes-validations[${i}]`;
     const errors: FieldError[] = [];
-    const reason = compileError(rule.rule) ?? selectionError(rule.rule, schema);
+    const reason = compileError(rule.rule) ?? types.ruleError(rule);
     if (reason) errors.push(invalid(`${at}.rule`, internalRule(rule), reason));
-    const messageReason = rule.messageExpression ? compileError(rule.messageExpression) : undefined;
+    const messageReason =
+      (rule.messageExpression ? compileError(rule.messageExpression) : undefined) ?? types.messageError(rule);
     if (messageReason) errors.push(invalid(`${at}.messageExpression`, internalRule(rule), messageReason));
     return errors;
   });
-}
-
-/** A scalar has no fields: what is selected from it is a mistake that CEL's type checker finds. */
-function selectionError(expression: string, schema: Schema): string | undefined {
-  const match = isScalar(schema) ? /\bself\.\w+\b(?!\s*\()/.exec(expression) : null;
-  if (!match) return undefined;
-  const column = match.index + 'self'.length + 1;
-  const type = schema.type === 'integer' ? 'int' : schema.type === 'number' ? 'double' : schema.type;
-  return `compilation failed: ERROR: <input>:1:${column}: type '${type}' does not support field selection\n | ${expression}\n | ${'.'.repeat(column - 1)}^`;
 }
 
 interface RuleCost {

@@ -1,4 +1,3 @@
-import { isObject } from '@tinkernetes/apimachinery';
 import type { CelProgram, Shape } from '@tinkernetes/cel';
 import { itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
 
@@ -106,6 +105,3 @@ export function excess(cost: number, limit: number): string {
   if (factor > 100) return 'more than 100x';
   return factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`;
 }
-
-export const isScalar = (schema: Schema): boolean =>
-  !isObject(schema.properties) && ['string', 'integer', 'number', 'boolean'].includes(schema.type ?? '');

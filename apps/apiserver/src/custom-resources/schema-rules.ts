@@ -33,7 +33,7 @@ export function schemaErrors({ spec }: CustomResourceDefinition): FieldError[] {
         'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
       root.push(invalid(`${path}.type`, schema.type, detail));
     }
-    return [...root, ...nodeErrors(schema, path), ...costErrors(schema, path)];
+    return [...root, ...nodeErrors(schema, path, { isRoot: true }), ...costErrors(schema, path)];
   });
 }
 
@@ -42,13 +42,13 @@ const rootType = (schema: Schema, path: string): FieldError =>
     ? invalid(`${path}.type`, schema.type, 'must be object at the root')
     : required(`${path}.type`, 'must not be empty at the root');
 
-function nodeErrors(schema: Schema, path: string): FieldError[] {
+function nodeErrors(schema: Schema, path: string, { isRoot = false } = {}): FieldError[] {
   const errors = [
     ...typeErrors(schema, path),
     ...listErrors(schema, path),
     ...mapErrors(schema, path),
     ...embeddedErrors(schema, path),
-    ...ruleErrors(schema, path),
+    ...ruleErrors(schema, path, isRoot),
   ];
   const reason = schema.pattern === undefined ? undefined : patternError(schema.pattern);
   if (reason !== undefined) {
