@@ -44,6 +44,45 @@ describe('MemoryDirectories', () => {
     expect(await readdir(shm())).toEqual([]);
   });
 
+  it('are there again, and empty, after the machine was started anew', async () => {
+    await mkdir(shm());
+    const memory = memoryOf('/var/lib/kubelet');
+    await memory.make(path, 'u1', 'cache');
+    await writeFile(join(path, 'file'), 'x');
+    await rm(await place(), { recursive: true });
+    await memory.make(path, 'u1', 'cache');
+    expect(await readdir(path)).toEqual([]);
+    expect((await stat(await place())).mode & 0o777).toBe(0o700);
+  });
+
+  it('do not go to where somebody else has made the place after a start of the machine', async () => {
+    await mkdir(shm());
+    const memory = memoryOf('/var/lib/kubelet');
+    await memory.make(path, 'u1', 'cache');
+    const at = await place();
+    await rm(at, { recursive: true });
+    await mkdir(at);
+    await chmod(at, 0o777);
+    await memory.make(path, 'u1', 'cache');
+    expect((await lstat(path)).isDirectory()).toBe(true);
+    expect(await readdir(at)).toEqual([]);
+  });
+
+  it('of some Pods stay private while others end', async () => {
+    await mkdir(shm());
+    const memory = memoryOf('/var/lib/kubelet');
+    const pods = Array.from({ length: 20 }, (_, i) => `u${i}`);
+    await Promise.all(
+      pods.map(async (uid) => {
+        await memory.make(`${path}-${uid}`, uid, 'cache');
+        await memory.remove(uid);
+        await memory.make(`${path}-${uid}-again`, uid, 'cache');
+      }),
+    );
+    expect((await stat(await place())).mode & 0o777).toBe(0o700);
+    for (const uid of pods) expect((await lstat(`${path}-${uid}-again`)).isSymbolicLink()).toBe(true);
+  });
+
   it('of one root directory are not those of another', async () => {
     await mkdir(shm());
     await memoryOf('/a').make(path, 'u1', 'cache');

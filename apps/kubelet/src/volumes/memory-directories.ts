@@ -1,3 +1,4 @@
+import { KeyedLock } from '@tinkernetes/component-base';
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, rm, rmdir, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -10,6 +11,7 @@ import { ignoreMissing } from './atomic-writer';
  */
 export class MemoryDirectories {
   private readonly root: string;
+  private readonly lock = new KeyedLock();
 
   constructor(
     rootDir: string,
@@ -19,22 +21,36 @@ export class MemoryDirectories {
     this.root = join(memory, `tinkernetes-${userId()}-${digest}`);
   }
 
-  async make(path: string, podUID: string, volume: string): Promise<void> {
-    if (await lstat(path).catch(ignoreMissing)) return;
-    const target = join(this.root, podUID, volume);
-    await mkdir(dirname(path), { recursive: true });
-    if (await this.isOurs()) {
-      await mkdir(target, { recursive: true, mode: 0o777 });
-      await symlink(target, path);
-    } else await mkdir(path);
+  make(path: string, podUID: string, volume: string): Promise<void> {
+    return this.inTurn(async () => {
+      const made = await lstat(path).catch(ignoreMissing);
+      if (made && !made.isSymbolicLink()) return;
+      await mkdir(dirname(path), { recursive: true });
+      if (await this.isOurs()) {
+        const target = join(this.root, podUID, volume);
+        // Also of a link that was there: a machine that was started anew has lost what it led to.
+        await mkdir(target, { recursive: true, mode: 0o777 });
+        if (!made) await symlink(target, path);
+        return;
+      }
+      if (made) await rm(path);
+      await mkdir(path);
+    });
   }
 
-  async remove(podUID: string): Promise<void> {
-    if (!(await lstat(this.root).catch(ignoreMissing)) || !(await this.isOurs())) return;
-    await rm(join(this.root, podUID), { recursive: true, force: true });
-    await rmdir(this.root).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOTEMPTY' && error.code !== 'ENOENT') throw error;
+  remove(podUID: string): Promise<void> {
+    return this.inTurn(async () => {
+      if (!(await lstat(this.root).catch(ignoreMissing)) || !(await this.isOurs())) return;
+      await rm(join(this.root, podUID), { recursive: true, force: true });
+      await rmdir(this.root).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOTEMPTY' && error.code !== 'ENOENT') throw error;
+      });
     });
+  }
+
+  /** The last Pod takes the place away, and may not do so while another makes itself at home there. */
+  private inTurn(work: () => Promise<void>): Promise<void> {
+    return this.lock.run(this.root, work);
   }
 
   /** Makes the place. False where there is no such file system, or where somebody else has made it before us. */
