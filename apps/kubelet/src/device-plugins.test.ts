@@ -14,7 +14,7 @@ describe('device plugins', () => {
     directory = join(kubelet.directory, 'root/device-plugins');
     await kubelet.start();
     await kubelet.assignPodCIDR();
-  }, 30_000);
+  });
   afterAll(async () => {
     for (const plugin of plugins) plugin.stop();
     await kubelet.close();
@@ -92,7 +92,7 @@ describe('device plugins', () => {
     expect((await failed('late')).status?.reason).toMatch(
       /^(OutOfexample.com\/gpu|UnexpectedAdmissionError)$/,
     );
-  }, 20_000);
+  });
 
   it('give the devices of an init container to those after it, and of an ended Pod to the next', async () => {
     const plugin = await startPlugin('example.com/one', ['only']);
@@ -146,7 +146,7 @@ describe('device plugins', () => {
     const second = await envOf('second-main', 'VISIBLE_DEVICES');
     expect([first, second].sort()).toEqual(['k-0', 'k-1']);
     expect(kubelet.runtime.container('first-main')?.state).toBe('CONTAINER_RUNNING');
-  }, 20_000);
+  });
 
   it.each([
     [{ version: 'v1alpha' }, 'requested API version "v1alpha" is not supported'],

@@ -81,7 +81,7 @@ function canMount(): boolean {
       .for(Pods)
       .patch('waits', { metadata: { labels } }, { type: 'merge', namespace: 'default' });
     await kubelet.phase('waits', 'Running');
-  }, 30_000);
+  });
 
   it('has DiskPressure while the disk is full, and takes no Pods then', async () => {
     await kubelet.stop();
@@ -100,5 +100,5 @@ function canMount(): boolean {
     await eventually(async () => expect((await pressure())?.status).toBe('False'));
     await kubelet.create('after');
     await kubelet.phase('after', 'Running');
-  }, 30_000);
+  });
 });

@@ -9,7 +9,7 @@ describe('KEP-5532: the action RestartAllContainers', () => {
     kubelet = await KubeletFixture.create();
     await kubelet.start();
     await kubelet.assignPodCIDR();
-  }, 30_000);
+  });
   afterAll(() => kubelet.close());
 
   /** The ID of the container that runs now, not `before`. */
@@ -83,7 +83,7 @@ describe('KEP-5532: the action RestartAllContainers', () => {
     });
     expect(kubelet.runtime.sandboxes.size).toBe(sandboxes);
     expect({ stops, execs }).toEqual({ stops: [0], execs: [] });
-  }, 20_000);
+  });
 
   it('lets the container that caused it back off when it does so again at once', async () => {
     await kubelet.create('again', { restartPolicy: 'Never', containers: [trigger('again-trigger')] });
@@ -96,7 +96,7 @@ describe('KEP-5532: the action RestartAllContainers', () => {
       expect(status?.phase).toBe('Running');
       expect(status?.containerStatuses?.[0]?.state?.waiting?.reason).toBe('CrashLoopBackOff');
     });
-  }, 20_000);
+  });
 
   it('fails as the policy says when no rule fits', async () => {
     await kubelet.create('other', { restartPolicy: 'Never', containers: [trigger('other-trigger')] });
