@@ -42,6 +42,16 @@ describe('FlushTurns', () => {
     expect(written).toEqual([0, 1, 2, 3, 4, 0, 1, 2]);
   });
 
+  it('spreads also those whose sockets have room again, however many tell of it at once', async () => {
+    const { turns, watchers, written, nextTurn } = setUp(5);
+    for (const watcher of watchers) turns.later(watcher);
+    expect(written).toEqual([]);
+    await nextTurn();
+    expect(written).toEqual([0, 1, 2]);
+    await nextTurn();
+    expect(written).toEqual([0, 1, 2, 3, 4]);
+  });
+
   it('forgets who has ended', async () => {
     const { turns, watchers, written, nextTurn } = setUp(5);
     turns.add(watchers);

@@ -23,6 +23,12 @@ export class FlushTurns {
     if (!this.isScheduled) this.run();
   }
 
+  /** Not before the next turn: whose sockets have room again come all at once. */
+  later(watcher: Flushable): void {
+    this.waiting.add(watcher);
+    this.schedule();
+  }
+
   /** The watcher has ended. */
   remove(watcher: Flushable): void {
     this.waiting.delete(watcher);
@@ -35,7 +41,11 @@ export class FlushTurns {
       watcher.flush();
       if (slices.areUsedUp) break;
     }
-    if (this.waiting.size === 0) return;
+    if (this.waiting.size > 0) this.schedule();
+  }
+
+  private schedule(): void {
+    if (this.isScheduled) return;
     this.isScheduled = true;
     setImmediate(() => {
       this.isScheduled = false;

@@ -125,4 +125,29 @@ describe('lists of many objects', () => {
     }
     expect(seen).toEqual(names.filter((_, i) => i % 2 === 1));
   });
+
+  it('begins a watch with all that there is, in pieces', async () => {
+    const { caData: ca, certData: cert, keyData: key } = server.adminConfig;
+    const query =
+      '?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan';
+    const text = await new Promise<string>((resolve, reject) => {
+      const req = request(`${server.server}${path}${query}`, { ca, cert, key, agent: false }, (res) => {
+        let received = '';
+        // It is broken off when all is there.
+        res.on('error', () => undefined);
+        res.setEncoding('utf8').on('data', (chunk: string) => {
+          received += chunk;
+          if (!received.slice(-chunk.length - 100).includes('k8s.io/initial-events-end')) return;
+          resolve(received);
+          req.destroy();
+        });
+        res.on('end', () => reject(new Error('the watch ended')));
+      });
+      req.on('error', reject).end();
+    });
+    const events = text.match(/^\{"type":"[A-Z]+"/gm) ?? [];
+    expect(events).toEqual([...names.map(() => '{"type":"ADDED"'), '{"type":"BOOKMARK"']);
+    const added = [...text.matchAll(/^\{"type":"ADDED".*?"name":"([^"]+)"/gm)].map(([, name]) => name);
+    expect(added).toEqual(names);
+  });
 });

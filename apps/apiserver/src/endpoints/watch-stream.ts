@@ -59,7 +59,8 @@ export class WatchStream {
     response.socket?.setNoDelay(true);
     signal.addEventListener('abort', () => this.end(), { once: true });
     response.on('close', () => this.end());
-    response.on('drain', () => this.flush());
+    const drained = { flush: () => this.flush() };
+    response.on('drain', () => this.context.feed.turns.later(drained));
     this.startTimers();
   }
 
@@ -72,10 +73,9 @@ export class WatchStream {
       if (this.ended) return;
       if (selection.matches(entry)) this.write(frames.single('ADDED', entry));
       if (!slices.areUsedUp) continue;
-      this.flush();
-      await slices.next();
-      while (!this.ended && response.writableNeedDrain)
+      for (this.flush(); !this.ended && response.writableNeedDrain; this.flush())
         await once(response, 'drain', { signal }).catch(() => this.end());
+      await slices.next();
     }
   }
 
