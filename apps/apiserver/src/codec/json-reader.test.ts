@@ -44,6 +44,13 @@ describe('parseJson', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
+  it.each([
+    [String.raw`{"a":"x\ud800"}`, { a: 'x\ufffd' }],
+    [String.raw`{"\uDC00":["\ud83d\ude00"]}`, { '\ufffd': ['\u{1f600}'] }],
+  ])('replaces halves of characters, and keeps whole ones: %s', (text, value) => {
+    expect(parseJson(text).value).toEqual(value);
+  });
+
   it('agrees with JSON.parse on everything that is JSON', () => {
     fc.assert(
       fc.property(fc.json(), fc.constantFrom('', ' ', '\n'), (text, space) => {

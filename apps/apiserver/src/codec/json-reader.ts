@@ -21,7 +21,7 @@ export const maxDepth = 500;
  * else is read by a parser that reports duplicates, merges them as Go's decoder does, and words errors as it does.
  */
 export function parseJson(text: string): ParsedJson {
-  const fast = isDeep(text) ? undefined : fastParse(text);
+  const fast = isDeep(text) || hasSurrogates(text) ? undefined : fastParse(text);
   return fast ? { value: fast.value, duplicates: [] } : new Reader(text).document();
 }
 
@@ -38,6 +38,9 @@ function isDeep(text: string): boolean {
   }
   return false;
 }
+
+/** Whether halves of characters are written as escapes: V8 takes one without the other, where Go replaces it. */
+export const hasSurrogates = (text: string): boolean => /\\u[dD][89a-fA-F]/.test(text);
 
 const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = [34, 92, 91, 93, 123, 125];
 
@@ -191,7 +194,7 @@ class Reader {
       if (char === undefined) throw this.invalid('');
       if (char === '"') {
         out += this.text.slice(from, this.at++);
-        return out;
+        return wellFormed(out);
       }
       if (char < ' ') throw this.invalid('in string literal');
       if (char === '\\') {
@@ -240,6 +243,9 @@ class Reader {
     return Number(match[0]);
   }
 }
+
+/** The text with U+FFFD for each half of a character, as Go's decoder leaves it: nobody can write these as UTF-8. */
+export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd');
 
 /** What Go's decoder leaves when the same object comes twice: both contents. */
 function mergeRecords(a: Record<string, unknown>, b: Record<string, unknown>): Record<string, unknown> {

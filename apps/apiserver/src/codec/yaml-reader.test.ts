@@ -28,6 +28,10 @@ describe('parseYaml', () => {
     expect(() => parseYaml(text)).toThrow(message);
   });
 
+  it('replaces halves of characters', () => {
+    expect(parseYaml(String.raw`a: "\ud800"`).value).toEqual({ a: '\ufffd' });
+  });
+
   it('reads a key that is an empty text', () => {
     expect(parseYaml('"": b').value).toEqual({ '': 'b' });
   });

@@ -7,7 +7,7 @@ import {
   type Scalar,
   type YAMLParseError,
 } from 'yaml';
-import { JsonSyntaxError, maxDepth, type ParsedJson } from './json-reader';
+import { hasSurrogates, JsonSyntaxError, maxDepth, parseJson, type ParsedJson } from './json-reader';
 
 /**
  * The first document of a YAML text, read by YAML 1.1's rules (`yes` is true) as sigs.k8s.io/yaml does. Keys become
@@ -28,7 +28,9 @@ export function parseYaml(text: string): ParsedJson {
   if (error) throw new JsonSyntaxError(goYamlError(error, text));
   const duplicates: string[] = [];
   checkKeys(document.contents, '', { text, duplicates });
-  return { value: toJson(document, text.includes('*')), duplicates };
+  const value = toJson(document, text.includes('*'));
+  // Read again as JSON, halves of characters are replaced.
+  return { value: hasSurrogates(text) ? parseJson(JSON.stringify(value)).value : value, duplicates };
 }
 
 /**

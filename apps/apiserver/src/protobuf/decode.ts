@@ -1,5 +1,6 @@
 import { Reader } from 'protobufjs/minimal';
 import { badRequest, setOwn, StatusError } from '@tinkernetes/apimachinery';
+import { wellFormed } from '../codec/json-reader';
 import { messageType, type FieldType, type MessageType, type ScalarName } from './message-types';
 import { specialTypes } from './special-types';
 import { unionTypes } from './union-types';
@@ -88,7 +89,7 @@ function readEntry(field: FieldType, bytes: Uint8Array, depth: number): [string,
   let value: unknown = null;
   while (reader.pos < reader.len) {
     const tag = reader.uint32();
-    if (tag >>> 3 === 1) key = reader.string();
+    if (tag >>> 3 === 1) key = wellFormed(reader.string());
     else if (tag >>> 3 === 2)
       value = field.scalar
         ? readScalar(reader, field.scalar)
@@ -107,7 +108,7 @@ function append(object: JsonObject, key: string, value: unknown): void {
 function readScalar(reader: Reader, scalar: ScalarName): unknown {
   switch (scalar) {
     case 'string':
-      return reader.string();
+      return wellFormed(reader.string());
     case 'bool':
       return reader.bool();
     case 'int32':

@@ -142,6 +142,16 @@ it('reads entries and elements that say nothing as null, which JSON decoding fil
   });
 });
 
+it('replaces what is no UTF-8 in texts', () => {
+  const text = new Writer()
+    .uint32(10)
+    .bytes(Buffer.from([0x61, 0xed, 0xa0, 0x80]))
+    .finish();
+  expect(decodeMessage('k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta', text)).toEqual({
+    name: expect.stringMatching(/^a\ufffd+$/) as string,
+  });
+});
+
 it('has no message for custom kinds', () => {
   expect(encodeProtobuf({ apiVersion: 'depot.test/v1', kind: 'Kettle' })).toBeUndefined();
 });
