@@ -6,7 +6,7 @@ import { readProtobufBodies, readRequests } from './corpus.mjs';
 import { Integrity } from './integrity.mjs';
 import { toRequest } from './mutate.mjs';
 
-const requestsPerBatch = 100;
+const requestsPerBatch = 300;
 const atOnce = 16;
 
 /** 5xx that the recordings of a real server show for a client's mistake; they are as they are. */

@@ -11,18 +11,22 @@ async function readResources(client) {
   const groups = (await client.json('GET', '/apis')).object.groups.flatMap(({ versions }) =>
     versions.map(({ groupVersion }) => `/apis/${groupVersion}`),
   );
-  const found = [];
-  for (const root of ['/api/v1', ...groups]) {
+  const found = await all(['/api/v1', ...groups], async (root) => {
     const { status, object } = await client.json('GET', root);
     // The group of a definition that was deleted meanwhile.
-    if (status === 404) continue;
-    for (const { name, namespaced, verbs } of object.resources) {
-      if (name.includes('/') || !verbs.includes('list')) continue;
-      found.push({ path: root, name, namespaced, verbs, builtIn: !/\.(com|test|org)\//.test(root) });
-    }
-  }
-  return found;
+    if (status === 404) return [];
+    return object.resources
+      .filter(({ name, verbs }) => !name.includes('/') && verbs.includes('list'))
+      .map(({ name, namespaced, verbs }) => {
+        const builtIn = !/\.(com|test|org)\//.test(root);
+        return { path: root, name, namespaced, verbs, builtIn };
+      });
+  });
+  return found.flat();
 }
+
+/** At once, as far as the client has connections for it; in order. */
+const all = (list, work) => Promise.all(list.map(work));
 
 /** Keeps the server as it was at the start: checks what a batch left behind, and removes it. */
 export class Integrity {
@@ -33,17 +37,16 @@ export class Integrity {
   }
 
   async remember() {
-    for (const resource of await readResources(this.client)) {
-      const items = await this.#list(resource);
-      for (const item of items) this.#atStart.add(keyOf(resource, item));
-    }
+    await all(await readResources(this.client), async (resource) => {
+      for (const item of await this.#list(resource)) this.#atStart.add(keyOf(resource, item));
+    });
   }
 
   /** The faults found, as text, and what is there now that was not at the start. */
   async check() {
     const faults = [];
     const left = [];
-    for (const resource of await readResources(this.client)) {
+    await all(await readResources(this.client), async (resource) => {
       for (const [form, accept] of Object.entries(lists)) {
         if (form === 'protobuf' && !resource.builtIn) continue;
         const { status, body } = await this.client.send({
@@ -59,20 +62,20 @@ export class Integrity {
         for (const item of JSON.parse(body.toString()).items)
           if (!this.#atStart.has(keyOf(resource, item))) left.push({ resource, item });
       }
-    }
-    for (const { resource, item } of left) {
-      const fault = await this.#roundTrip(resource, item);
-      if (fault) faults.push(fault);
-    }
-    return { faults, left };
+    });
+    const broken = await all(left, ({ resource, item }) => this.#roundTrip(resource, item));
+    return { faults: [...faults, ...broken.filter((fault) => fault !== undefined)], left };
   }
 
   /** Removes what a check found. */
   async clean(left) {
     // Namespaced ones first: a namespace does not go while there is something in it.
-    const order = [...left].sort((a, b) => Number(b.resource.namespaced) - Number(a.resource.namespaced));
-    for (const { resource, item } of order)
-      if (resource.verbs.includes('delete')) await this.#remove(resource, item);
+    for (const namespaced of [true, false]) {
+      const now = left.filter(({ resource }) => resource.namespaced === namespaced);
+      await all(now, async ({ resource, item }) => {
+        if (resource.verbs.includes('delete')) await this.#remove(resource, item);
+      });
+    }
   }
 
   async #list(resource) {
