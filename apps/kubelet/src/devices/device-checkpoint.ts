@@ -48,7 +48,10 @@ export class DeviceCheckpoint {
   write(data: Checkpoint['data']): void {
     try {
       mkdirSync(dirname(this.file), { recursive: true });
-      writeFileSync(`${this.file}.tmp`, JSON.stringify({ data, checksum: checksumOf(data) }));
+      // Plugins give containers secrets, too.
+      writeFileSync(`${this.file}.tmp`, JSON.stringify({ data, checksum: checksumOf(data) }), {
+        mode: 0o600,
+      });
       renameSync(`${this.file}.tmp`, this.file);
     } catch (error) {
       this.logger.error({ err: error, file: this.file }, 'who has which device is not saved');

@@ -1,6 +1,7 @@
 import type { Pod } from '@tinkernetes/api';
 import { eventually, silentLogger, VirtualClock } from '@tinkernetes/component-base/testing';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeDevicePlugin } from '../testing/fake-device-plugin';
@@ -99,6 +100,23 @@ describe('DeviceManager', () => {
     expect(manager.offered().capacity[resource]).toBe('3');
     await clock.advance(5 * 60_000);
     expect(manager.offered().capacity[resource]).toBe('0');
+  });
+
+  it('takes only old sockets away when it starts, and lets nobody else read who has what', async () => {
+    await mkdir(join(directory, 'own'));
+    await writeFile(join(directory, 'own/file'), 'x');
+    await writeFile(join(directory, 'plugin.json'), '{}');
+    const old = createServer();
+    await new Promise<void>((resolve) => old.listen(join(directory, 'old.sock'), resolve));
+    const manager = await started();
+    old.close();
+    await manager.allocate(podOf('a', 1));
+    const names = await readdir(directory);
+    expect(names).not.toContain('old.sock');
+    expect(names).toEqual(expect.arrayContaining(['own', 'plugin.json']));
+    expect(await readFile(join(directory, 'own/file'), 'utf8')).toBe('x');
+    const { mode } = await stat(join(directory, 'kubelet_internal_checkpoint'));
+    expect(mode & 0o777).toBe(0o600);
   });
 
   it('starts without its memory when that is damaged', async () => {

@@ -75,8 +75,9 @@ export class DeviceManager {
       return;
     }
     await mkdir(directory, { recursive: true, mode: 0o750 });
-    for (const name of await readdir(directory))
-      if (name !== checkpointName) await rm(join(directory, name), { recursive: true, force: true });
+    // Only sockets: what else a plugin keeps there is its own.
+    for (const entry of await readdir(directory, { withFileTypes: true }))
+      if (entry.isSocket()) await rm(join(directory, entry.name), { force: true });
     if (signal.aborted) return;
     const server = await serveRegistration(socket, (request) => this.register(request));
     const stop = () => {
