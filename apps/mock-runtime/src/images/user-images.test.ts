@@ -29,6 +29,7 @@ describe('--images', () => {
     ['is no TypeScript', 'export default [', /--images .*images\.ts: .*ERROR: Unexpected end of file/s],
     ['has no default export', 'export const images = [];', /its default export must be a list of images/],
     ['throws', "throw new TypeError('not today');", /--images .*images\.ts: TypeError: not today$/],
+    ['throws nothing at all', 'throw undefined;', /images\.ts: undefined$/],
     ['rejects', "export default () => Promise.reject(new Error('no'));", /images\.ts: Error: no$/],
     [
       'asks for what is not there',

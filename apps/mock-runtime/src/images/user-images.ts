@@ -66,7 +66,8 @@ async function inTime<T>(work: T | Promise<T>, clock: Pick<Clock, 'sleep'>, limi
 
 function reasonOf(error: unknown, limitMs: number): string {
   const isLate =
-    error instanceof TooLate || (error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+    error instanceof TooLate ||
+    (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
   if (isLate) return `it has not given its images after ${limitMs / 1000} s`;
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }
