@@ -13,7 +13,7 @@ describe('cluster-dns against an API server', () => {
   let client: Client;
   let directory: string;
   let dns: StartedComponent;
-  const resolver = new Resolver({ timeout: 2000, tries: 1 });
+  const resolver = new Resolver({ timeout: 20_000, tries: 1 });
 
   beforeAll(async () => {
     api = await startApiServer();

@@ -23,7 +23,6 @@ import { eventually, startComponent, type StartedComponent } from '@tinkernetes/
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
 import { component } from './index';
 
-// A busy machine takes its time; a condition that is not met says so itself, and earlier.
 let server: TestApiServer;
 let client: Client;
 let manager: StartedComponent;
@@ -38,13 +37,14 @@ beforeAll(async () => {
   manager = await startComponent(component, [
     `--kubeconfig=${kubeconfig}`,
     '--leader-elect=false',
+    '--secure-port=0',
     '--allocate-node-cidrs',
   ]);
 });
 afterAll(async () => {
-  await manager.stop();
-  client.close();
-  await server.stop();
+  await manager?.stop();
+  client?.close();
+  await server?.stop();
   rmSync(directory, { recursive: true, force: true });
 });
 

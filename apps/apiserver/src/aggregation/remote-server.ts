@@ -7,6 +7,7 @@ import type { UpgradeTarget } from '@tinkernetes/streaming';
 import type { ServerDependencies } from '../contracts';
 import type { KubeletConnections } from '../proxy/kubelet-connection';
 import { connectToService, type ServiceAddress } from '../proxy/service-connection';
+import { answerBody } from '../webhooks/answer-body';
 import type { ClientCertificate } from './front-proxy';
 
 const maxAnswerBytes = 64 * 1024 * 1024;
@@ -99,7 +100,11 @@ export class RemoteServer {
         request.once('error', reject);
         request.end();
       });
-      return { code: answer.statusCode ?? 0, headers: answer.headers, body: await bodyOf(answer) };
+      return {
+        code: answer.statusCode ?? 0,
+        headers: answer.headers,
+        body: await answerBody(answer, maxAnswerBytes),
+      };
     } catch (error) {
       throw cancel.signal.aborted ? cancel.signal.reason : error;
     } finally {
@@ -134,15 +139,4 @@ class ServiceAgent extends https.Agent {
       (error: unknown) => (callback as ((error: unknown) => void) | undefined)?.(error),
     );
   }
-}
-
-async function bodyOf(answer: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxAnswerBytes) throw new Error('the answer is too large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

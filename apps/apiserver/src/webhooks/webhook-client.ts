@@ -6,6 +6,7 @@ import type { WebhookClientConfig } from '@tinkernetes/api';
 import type { ServerDependencies } from '../contracts';
 import { KubeletConnections } from '../proxy/kubelet-connection';
 import { connectToService } from '../proxy/service-connection';
+import { answerBody } from './answer-body';
 import { describeDialError } from './dial-errors';
 
 const maxAnswerBytes = 3 * 1024 * 1024;
@@ -127,14 +128,7 @@ export class WebhookClient {
 }
 
 async function readJson(answer: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxAnswerBytes) throw new Error('the answer is too large');
-    chunks.push(chunk);
-  }
-  const text = Buffer.concat(chunks).toString('utf8');
+  const text = (await answerBody(answer, maxAnswerBytes)).toString('utf8');
   const code = answer.statusCode ?? 0;
   if (code < 200 || code > 206) throw new WebhookStatusError(refusal(code, text));
   return JSON.parse(text);

@@ -1,10 +1,10 @@
-import { EndpointsResource, Pods, Services, type Endpoints, type Pod } from '@tinkernetes/api';
+import { EndpointsResource, Pods, Services, type Endpoints } from '@tinkernetes/api';
 import { ignoreNotFound, isAlreadyExists, keyOf, selectorOfMap, splitKey } from '@tinkernetes/apimachinery';
 import type { Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
 import { sameStatus } from '../shared/same-status';
-import { servicesOfPod } from '../shared/service-membership';
+import { followServices } from '../shared/service-membership';
 import { subsetsOf } from './subsets';
 
 const overCapacity = 'endpoints.kubernetes.io/over-capacity';
@@ -18,21 +18,7 @@ export function startEndpointsController(context: ControllerContext): RunnableCo
   const services = informers.for(Services);
   const pods = informers.for(Pods);
   const endpoints = informers.for(EndpointsResource);
-  services.addEventHandler({
-    added: (s) => queue.add(keyOf(s)),
-    updated: (_, s) => queue.add(keyOf(s)),
-    deleted: (s) => queue.add(keyOf(s)),
-  });
-  const onPod = (pod: Pod) =>
-    servicesOfPod(services.lister, pod).forEach((service) => queue.add(keyOf(service)));
-  pods.addEventHandler({
-    added: onPod,
-    updated: (before, pod) => {
-      onPod(pod);
-      if (JSON.stringify(before.metadata.labels) !== JSON.stringify(pod.metadata.labels)) onPod(before);
-    },
-    deleted: onPod,
-  });
+  followServices(services, pods, (key) => queue.add(key));
   endpoints.addEventHandler({ deleted: (e) => queue.add(keyOf(e)) });
 
   const reconciler: Reconciler = {

@@ -13,7 +13,7 @@ import { ignoreNotFound, keyOf, selectorOfMap } from '@tinkernetes/apimachinery'
 import type { Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
-import { servicesOfPod } from '../shared/service-membership';
+import { followServices } from '../shared/service-membership';
 import { planSlices, type EndpointGroup } from './plan';
 import { isEndpointPod, podToEndpoint, resolvePorts } from './pod-endpoints';
 import { automaticHints, hintsByPreference, topologyOf, wantsAutomaticHints } from './topology-hints';
@@ -38,21 +38,7 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
     `${slice.metadata.namespace}/${slice.metadata.labels?.[labels.service] ?? ''}`,
   ]);
 
-  services.addEventHandler({
-    added: (s) => queue.add(keyOf(s)),
-    updated: (_, s) => queue.add(keyOf(s)),
-    deleted: (s) => queue.add(keyOf(s)),
-  });
-  const onPod = (pod: Pod) =>
-    servicesOfPod(services.lister, pod).forEach((service) => queue.add(keyOf(service)));
-  pods.addEventHandler({
-    added: onPod,
-    updated: (before, pod) => {
-      onPod(pod);
-      if (JSON.stringify(before.metadata.labels) !== JSON.stringify(pod.metadata.labels)) onPod(before);
-    },
-    deleted: onPod,
-  });
+  followServices(services, pods, (key) => queue.add(key));
   const onSlice = (slice: EndpointSlice) => {
     const service = slice.metadata.labels?.[labels.service];
     if (service && slice.metadata.labels?.[labels.managedBy] === manager)
