@@ -15,7 +15,7 @@ import {
 } from '@tinkernetes/api';
 import { findCondition, isInvalid, isNotFound } from '@tinkernetes/apimachinery';
 import { eventually } from '@tinkernetes/component-base/testing';
-import { ScaledClock } from './testing/scaled-clock';
+import { fastTime, ScaledClock } from './testing/scaled-clock';
 import { podActor, startTestManager, type TestManager } from './testing/test-manager';
 
 const namespace = 'default';
@@ -165,7 +165,7 @@ describe('C21 a rolling update', () => {
         status: 'False',
         reason: 'ProgressDeadlineExceeded',
       });
-    });
+    }, fastTime);
     await clock.slowDown();
     expect(await podsOf('one')).toHaveLength(2);
   });
@@ -287,7 +287,7 @@ describe('C25 a Job', () => {
     await eventually(async () => {
       const fresh = (await podsOf('evicted')).filter((p) => p.metadata.uid !== pod?.metadata.uid);
       expect(fresh).toHaveLength(1);
-    });
+    }, fastTime);
     await clock.slowDown();
     const job = await manager.client.for(Jobs).get('evicted', { namespace });
     expect([job.status?.failed ?? 0, await failure('evicted')]).toEqual([0, undefined]);

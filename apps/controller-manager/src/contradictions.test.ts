@@ -15,7 +15,7 @@ import {
 } from '@tinkernetes/api';
 import { isNotFound } from '@tinkernetes/apimachinery';
 import { eventually } from '@tinkernetes/component-base/testing';
-import { ScaledClock } from './testing/scaled-clock';
+import { fastTime, ScaledClock } from './testing/scaled-clock';
 import { podActor, startTestManager, type TestManager } from './testing/test-manager';
 
 const namespace = 'default';
@@ -219,7 +219,7 @@ it('a Deployment whose Pods are refused says so, and others go on', async () => 
   });
   await client.for(ResourceQuotas).delete('full', { namespace });
   clock.speed = 50;
-  await eventually(async () => expect(await actor.list('app=refused')).toHaveLength(1));
+  await eventually(async () => expect(await actor.list('app=refused')).toHaveLength(1), fastTime);
   await clock.slowDown();
 });
 

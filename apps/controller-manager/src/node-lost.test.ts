@@ -13,7 +13,7 @@ import {
 import { findCondition, isNotFound } from '@tinkernetes/apimachinery';
 import { formatMicroTime, formatTime } from '@tinkernetes/component-base';
 import { eventually } from '@tinkernetes/component-base/testing';
-import { ScaledClock } from './testing/scaled-clock';
+import { fastTime, ScaledClock } from './testing/scaled-clock';
 import { startTestManager, type TestManager } from './testing/test-manager';
 
 const namespace = 'default';
@@ -166,7 +166,7 @@ describe('C27 a node that falls silent', () => {
         reason: 'NodeStatusUnknown',
         message: 'Kubelet stopped posting node status.',
       });
-    });
+    }, fastTime);
     // On a busy machine the 300 s of its Pods would be over before they are looked at.
     await clock.slowDown();
     await eventually(async () =>
@@ -190,7 +190,7 @@ describe('C27 a node that falls silent', () => {
     // Its health is looked at several times.
     const end = clock.now() + 20_000;
     clock.speed = 20;
-    await eventually(() => Promise.resolve(expect(clock.now()).toBeGreaterThan(end)));
+    await eventually(() => Promise.resolve(expect(clock.now()).toBeGreaterThan(end)), fastTime);
     await clock.slowDown();
     const [after] = await podsOf('web');
     expect(findCondition(after?.status?.conditions, 'Ready')?.status).toBe('True');
@@ -202,7 +202,7 @@ describe('C27 a node that falls silent', () => {
       const pods = await podsOf('db');
       expect(pods[0]?.metadata.deletionTimestamp).toBeDefined();
       return pods;
-    });
+    }, fastTime);
     await clock.slowDown();
     expect(findCondition(db?.status?.conditions, 'DisruptionTarget')).toMatchObject({
       status: 'True',
@@ -224,7 +224,7 @@ describe('C27 a node that falls silent', () => {
       const [db] = await podsOf('db');
       expect(db?.metadata.uid).not.toBe(before?.metadata.uid);
       expect(db?.metadata.name).toBe('db-0');
-    });
+    }, fastTime);
     await clock.slowDown();
     expect(await isGone(manager.client.for(Nodes).get('n2'))).toBe(true);
   });
@@ -245,18 +245,20 @@ describe('C27 all nodes fall silent', () => {
     if (web) await makeReady(web, '10.244.1.11');
     clock.speed = 20;
     second.stop();
-    await eventually(async () =>
-      expect(await taintsOf('n3')).toContain('node.kubernetes.io/unreachable:NoExecute'),
+    await eventually(
+      async () => expect(await taintsOf('n3')).toContain('node.kubernetes.io/unreachable:NoExecute'),
+      fastTime,
     );
     for (const stop of stopHeartbeats) stop();
     const marked = ['node.kubernetes.io/unreachable:NoSchedule'];
-    await eventually(async () =>
-      expect([await taintsOf('n1'), await taintsOf('n3')]).toEqual([marked, marked]),
+    await eventually(
+      async () => expect([await taintsOf('n1'), await taintsOf('n3')]).toEqual([marked, marked]),
+      fastTime,
     );
     // Twice as long as its tolerations last.
     const end = clock.now() + 600_000;
     clock.speed = 200;
-    await eventually(() => Promise.resolve(expect(clock.now()).toBeGreaterThan(end)));
+    await eventually(() => Promise.resolve(expect(clock.now()).toBeGreaterThan(end)), fastTime);
     await clock.slowDown();
     const [pod] = await podsOf('stays');
     expect([pod?.metadata.deletionTimestamp, pod?.status?.phase]).toEqual([undefined, 'Running']);

@@ -16,7 +16,7 @@ import { createClient } from '@tinkernetes/client';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { createCertificateSigningRequest } from '@tinkernetes/pki';
 import { controllers } from './manager/controllers';
-import { ScaledClock } from './testing/scaled-clock';
+import { fastTime, ScaledClock } from './testing/scaled-clock';
 import { podActor, startTestManager, type TestManager } from './testing/test-manager';
 
 const namespace = 'default';
@@ -226,11 +226,11 @@ describe('CertificateSigningRequest', () => {
       .for(CertificateSigningRequests)
       .create(await request('waiting', 'somebody', ['nobody']));
     clock.speed = 10_000;
-    await eventually(() => isGone(get('node-1')));
+    await eventually(() => isGone(get('node-1')), fastTime);
     await clock.slowDown();
     expect((await get('waiting')).metadata.name).toBe('waiting');
     clock.speed = 100_000;
-    await eventually(() => isGone(get('waiting')));
+    await eventually(() => isGone(get('waiting')), fastTime);
     await clock.slowDown();
   });
 });
@@ -255,7 +255,7 @@ it('deletes a finished Job when its time to live is over, with its Pods', async 
   );
   expect((await jobs.get('brief', { namespace })).metadata.deletionTimestamp).toBeUndefined();
   clock.speed = 100;
-  await eventually(() => isGone(jobs.get('brief', { namespace })));
+  await eventually(() => isGone(jobs.get('brief', { namespace })), fastTime);
   await clock.slowDown();
   expect(await actor.list('job-name=brief')).toEqual([]);
 });

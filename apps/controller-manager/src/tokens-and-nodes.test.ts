@@ -14,7 +14,7 @@ import { findCondition, isNotFound } from '@tinkernetes/apimachinery';
 import { createClient } from '@tinkernetes/client';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { createServiceAccountKeyPair } from '@tinkernetes/pki';
-import { ScaledClock } from './testing/scaled-clock';
+import { fastTime, ScaledClock } from './testing/scaled-clock';
 import { startTestManager, type TestManager } from './testing/test-manager';
 
 // A busy machine takes its time; a condition that is not met says so itself, and earlier.
@@ -112,7 +112,7 @@ describe('bootstrap-signer and token-cleaner', () => {
       expect(await signatures()).toEqual(['jws-kubeconfig-aaaaaa', 'jws-kubeconfig-bbbbbb']),
     );
     clock.speed = 60_000;
-    await eventually(async () => expect(await signatures()).toEqual(['jws-kubeconfig-aaaaaa']));
+    await eventually(async () => expect(await signatures()).toEqual(['jws-kubeconfig-aaaaaa']), fastTime);
     await clock.slowDown();
     await eventually(async () =>
       expect(
@@ -152,7 +152,10 @@ describe('service-cidr-controller', () => {
     );
     await client.for(Services).delete('pinned', { namespace });
     clock.speed = 100;
-    await eventually(async () => expect(await isGone(client.for(ServiceCIDRs).get('extra'))).toBe(true));
+    await eventually(
+      async () => expect(await isGone(client.for(ServiceCIDRs).get('extra'))).toBe(true),
+      fastTime,
+    );
     await clock.slowDown();
   });
 });

@@ -3,6 +3,9 @@ import { VirtualClock } from '@tinkernetes/component-base/testing';
 
 const tickMs = 5;
 
+/** For `eventually`, where fast time brings something about: on a busy machine it is slow. */
+export const fastTime = { timeoutMs: 150_000 };
+
 /** A clock for tests with a real API server: timers fire in order, and hours pass in seconds once `speed` is raised. */
 export class ScaledClock implements Clock {
   speed = 1;
