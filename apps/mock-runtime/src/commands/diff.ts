@@ -10,6 +10,11 @@ interface Change {
   added: readonly string[];
 }
 
+/**
+ * Pairs of lines that are compared: four bytes each, and all containers of the node wait meanwhile. Of more than these the
+ * whole is one change, which is right, if not the shortest.
+ */
+const mostCompared = 4_000_000;
 /** Lines around a change in the unified form. */
 const context = 3;
 
@@ -52,6 +57,9 @@ function changesOf(a: readonly string[], b: readonly string[], key: (line: strin
   let [endA, endB] = [a.length, b.length];
   while (endA > start && endB > start && same(endA - 1, endB - 1)) [endA, endB] = [endA - 1, endB - 1];
   const [rows, columns] = [endA - start, endB - start];
+  if (rows * columns > mostCompared) {
+    return [{ at: start, removed: a.slice(start, endA), to: start, added: b.slice(start, endB) }];
+  }
   const longest = Array.from({ length: rows + 1 }, () => new Uint32Array(columns + 1));
   const at = (i: number, j: number) => longest[i]?.[j] ?? 0;
   for (let i = rows - 1; i >= 0; i--)
