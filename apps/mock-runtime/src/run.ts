@@ -26,6 +26,8 @@ export const run: Run<MockRuntimeOptions> = async (options, context) => {
   const { clock, random, logger, tracer, signal } = context;
   const { rootDir, nodeName } = options;
   mkdirSync(rootDir, { recursive: true });
+  // Before anything is open that would have to be closed again: the file may be wrong.
+  const ownImages = options.images ? await loadImages(options.images, clock) : [];
   const network = new NodeNetwork({
     nodeName,
     nodeAddress: options.nodeAddress,
@@ -49,7 +51,7 @@ export const run: Run<MockRuntimeOptions> = async (options, context) => {
   });
   const images = new ImageStore({
     file: join(rootDir, 'images.jsonl'),
-    registry: new Registry([...catalogue, ...(options.images ? await loadImages(options.images, clock) : [])]),
+    registry: new Registry([...catalogue, ...ownImages]),
     clock,
     logger,
     genericImages: options.genericImages,

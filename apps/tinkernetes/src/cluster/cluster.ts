@@ -2,7 +2,7 @@ import { mkdir, rm, chmod } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { UsageError, type Clock, type Random } from '@tinkernetes/component-base';
+import { UsageError, withLinkedSignal, type Clock, type Random } from '@tinkernetes/component-base';
 import type { Client } from '@tinkernetes/client';
 import type { ClusterOptions } from '../options';
 import { ComponentFailedError } from '../launcher/process-launcher';
@@ -58,6 +58,8 @@ export class Cluster {
     await makeDataDir(layout);
     const previous = await readState(layout);
     let cluster: Cluster | undefined;
+    /** Something can't be started as it was asked for: a start would wait for it forever. */
+    const refused = new AbortController();
     const control = await openControlSocket(layout, {
       report: () => ({
         pid: process.pid,
@@ -98,10 +100,12 @@ export class Cluster {
         clock: deps.clock,
         report: deps.report,
         onReady: (spec, info) => cluster?.onComponentReady(spec, info),
+        onRefused: ({ instance }, { reason }) => refused.abort(new UsageError(`${instance} ${reason}`)),
       });
       const client = await adminClient(layout);
       cluster = new Cluster(layout, options, state, supervisor, control, client);
-      await cluster.bringUp(deps, signal);
+      const starting = cluster;
+      await withLinkedSignal([signal, refused.signal], (linked) => starting.bringUp(deps, linked));
       return cluster;
     } catch (error) {
       await (cluster ? cluster.stop() : closeServer(control));
@@ -147,7 +151,10 @@ export class Cluster {
     const { without, nodes } = this.options;
     for (const spec of specs.filter(isNeededToJoin)) void this.supervisor.start(spec);
     if (!lacksJoiner(without))
-      await waitForNodes(this.client, { count: nodes, sinceMs, signal, report: deps.report });
+      await untilAborted(
+        waitForNodes(this.client, { count: nodes, sinceMs, signal, report: deps.report }),
+        signal,
+      );
     // What works for the whole cluster begins when the nodes have joined: until then every core is theirs.
     const others = specs.filter((spec) => !isNeededToJoin(spec) && spec.app !== 'mock-runtime');
     await untilAborted(Promise.all(others.map((spec) => this.supervisor.start(spec))), signal);

@@ -28,7 +28,7 @@ class Directed implements RunningComponent {
   }
 }
 
-function setUp() {
+function setUp(onRefused: (reason: string) => void = () => undefined) {
   const started: Directed[] = [];
   const launcher: Launcher = {
     start: () => {
@@ -39,7 +39,12 @@ function setUp() {
   };
   const clock = new VirtualClock();
   const lines: string[] = [];
-  const supervisor = new Supervisor({ launcher, clock, report: (line) => lines.push(line) });
+  const supervisor = new Supervisor({
+    launcher,
+    clock,
+    report: (line) => lines.push(line),
+    onRefused: (_, { reason }) => onRefused(reason),
+  });
   return { supervisor, started, clock, lines };
 }
 
@@ -92,6 +97,23 @@ it('gives up a required component that never served', async () => {
   await expect(ready).rejects.toThrow('port in use');
   await clock.advance(60_000);
   expect(started).toHaveLength(1);
+});
+
+it('tells when a component can not be started as it was asked for, not when one that served ends so', async () => {
+  const refused: string[] = [];
+  const { supervisor, started, clock } = setUp((reason) => refused.push(reason));
+  void supervisor.start(spec);
+  started[0]?.end({ reason: 'exited with code 1', exitCode: 1 });
+  await clock.advance(200);
+  started[1]?.end({ reason: 'exited with code 2: no such file', exitCode: 2 });
+  await clock.advance(400);
+  expect(refused).toEqual(['exited with code 2: no such file']);
+  started[2]?.serve();
+  await clock.advance(0);
+  started[2]?.end({ reason: 'exited with code 2', exitCode: 2 });
+  await clock.advance(10_000);
+  expect(refused).toHaveLength(1);
+  await supervisor.stop();
 });
 
 it('restarts nothing once stopped, even while it waits for a back-off', async () => {

@@ -5,6 +5,8 @@ import type { ComponentExit, Launcher, ReadyInfo, RunningComponent } from './typ
 /** First restart after 200 ms, doubling to 10 s; a component that ran for 30 s starts afresh. */
 const backOff = { initialMs: 200, maxMs: 10_000, resetAfterMs: 30_000 } as const;
 const stopGraceMs = 8000;
+/** A component's exit code for a command line that it can't take. */
+const wrongUsage = 2;
 
 /** Delay before the restart that follows `failures` failures in a row (from 1). */
 export function restartDelay(failures: number): number {
@@ -16,6 +18,8 @@ export interface SupervisorOptions {
   clock: Clock;
   /** One line for the user. */
   report(line: string): void;
+  /** Called when a component that has never served says that it can't with this command line. */
+  onRefused?(spec: ComponentSpec, exit: ComponentExit): void;
   /** Called each time a component serves, also after a restart. */
   onReady?(spec: ComponentSpec, info: ReadyInfo): void;
 }
@@ -112,6 +116,7 @@ class Supervised {
       const exit = await component.exited;
       this.current = undefined;
       this.info = undefined;
+      if (!hasServed && exit.exitCode === wrongUsage) this.options.onRefused?.(this.spec, exit);
       if (this.stopping.signal.aborted || (!hasServed && failed)) break;
       if (!(await this.pause(exit, this.options.clock.monotonic() - startedAt))) break;
       this.restarts++;
