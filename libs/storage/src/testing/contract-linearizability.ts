@@ -17,6 +17,8 @@ interface Call {
 const keys = ['/lin/a', '/lin/b', '/lin/c'];
 const clients = 8;
 const callsEach = 40;
+/** Histories; each with calls of its own. `npm run test:long` takes more. */
+const rounds = Number(process.env.LINEARIZABILITY_ROUNDS ?? 1);
 
 /**
  * Revisions claim to be the one order of everything. Then they must agree with real time (what ended before another
@@ -25,24 +27,29 @@ const callsEach = 40;
 export function linearizabilityContract({ rule }: ContractContext): void {
   rule(
     'shows all clients one order of reads and guarded writes that agrees with real time',
-    async ({ storage }) => {
-      const first = await storage.currentRevision();
-      const history = await record(storage);
-      const writes = history.filter(isWrite).sort((a, b) => a.outcome.revision - b.outcome.revision);
-      expect(new Set(writes.map(({ outcome }) => outcome.revision)).size).toBe(writes.length);
-      for (const call of history) check(call, writes, first);
+    async ({ another }) => {
+      for (let round = 0; round < rounds; round++) {
+        const storage = await another();
+        const first = await storage.currentRevision();
+        const history = await record(storage, round);
+        const writes = history.filter(isWrite).sort((a, b) => a.outcome.revision - b.outcome.revision);
+        expect(new Set(writes.map(({ outcome }) => outcome.revision)).size).toBe(writes.length);
+        for (const call of history) check(call, writes, first);
+        await storage.close();
+      }
     },
+    30_000 * rounds,
   );
 }
 
 type WriteCall = Call & { outcome: { kind: 'wrote' } };
 const isWrite = (call: Call): call is WriteCall => call.outcome.kind === 'wrote';
 
-async function record(storage: Storage): Promise<Call[]> {
+async function record(storage: Storage, round: number): Promise<Call[]> {
   const history: Call[] = [];
   let tick = 0;
   const client = async (id: number) => {
-    const random = new SeededRandom(id + 1);
+    const random = new SeededRandom(round * clients + id + 1);
     const known = new Map<string, number>();
     for (let n = 0; n < callsEach; n++) {
       const key = keys[Math.floor(random.next() * keys.length)] ?? '';
