@@ -2,7 +2,7 @@
 import { head, row, shown } from './markdown-table.mjs';
 
 /** Of each point the last so many creates are watched, the ones before are not. */
-const watched = { watchers: 150, creates: 400 };
+const watched = { watchers: 150, creates: 600 };
 const latencyCreates = 50;
 const first = 1000;
 
