@@ -48,7 +48,9 @@ async function schedulerOf(layout: ClusterLayout): Promise<string> {
   }
   const port = report.components.find(({ instance }) => instance === 'scheduler')?.info?.debugPort;
   if (typeof port !== 'number')
-    throw new UsageError('this cluster has no scheduler of its own that runs: see `tinkernetes status`');
+    throw new UsageError(
+      'this cluster has no scheduler of its own that runs: see `tinkernetes status`. One that was started by `npm run component scheduler` says at its start which --scheduler=HOST:PORT asks it',
+    );
   return `127.0.0.1:${port}`;
 }
 

@@ -37,10 +37,14 @@ export const run: Command = {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
     const startedAt = realClock.monotonic();
     component.ready.then(
-      () =>
-        process.stderr.write(
-          `${spec.instance} serves after ${Math.round(realClock.monotonic() - startedAt)} ms\n`,
-        ),
+      (info) => {
+        const ms = Math.round(realClock.monotonic() - startedAt);
+        process.stderr.write(`${spec.instance} serves after ${ms} ms\n`);
+        if (typeof info.debugPort === 'number')
+          process.stderr.write(
+            `\`tinkernetes explain pod/NAME --scheduler=127.0.0.1:${info.debugPort}\` asks this one\n`,
+          );
+      },
       () => undefined,
     );
     const exit = await component.exited;
