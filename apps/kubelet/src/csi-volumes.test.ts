@@ -16,6 +16,7 @@ import { eventually } from '@tinkernetes/component-base/testing';
 import {
   createCsiClient,
   serveCsi,
+  type CsiServices,
   serveHostPathController,
   serveHostPathNode,
   type CsiServer,
@@ -69,8 +70,33 @@ describe('volumes of a CSI driver', () => {
     for (const server of servers) server.close();
   });
 
+  const socketOf = (name: string) => join(kubelet.directory, `${name}.sock`);
+  async function serveDriver(name: string, node: CsiServices['node']): Promise<void> {
+    const endpoint = `unix://${socketOf(name)}`;
+    const server = await serveCsi(endpoint, {
+      node: { nodeGetInfo: () => Promise.resolve({ nodeId: name }), ...node },
+      registration: {
+        getInfo: () =>
+          Promise.resolve({
+            type: 'CSIPlugin',
+            name,
+            endpoint: socketOf(name),
+            supportedVersions: ['1.0.0'],
+          }),
+        notifyRegistrationStatus: () => Promise.resolve({}),
+      },
+    });
+    servers.push(server);
+  }
+  const registerDriver = (name: string) =>
+    symlink(socketOf(name), join(root(), `plugins_registry/${name}.sock`));
+
   /** What provisioner, binder and attach/detach controller do. */
-  async function createVolume(name: string, volumeMode: Mode = 'Filesystem'): Promise<Volume> {
+  async function createVolume(
+    name: string,
+    volumeMode: Mode = 'Filesystem',
+    by: string = driver,
+  ): Promise<Volume> {
     const { client } = kubelet;
     const calls = createCsiClient('controller', `unix://${join(kubelet.directory, 'controller.sock')}`);
     await calls.createVolume({
@@ -87,7 +113,7 @@ describe('volumes of a CSI driver', () => {
         capacity: { storage },
         volumeMode,
         accessModes: ['ReadWriteOnce'],
-        csi: { driver, volumeHandle: name },
+        csi: { driver: by, volumeHandle: name },
         claimRef: { namespace, name },
       },
     });
@@ -278,6 +304,34 @@ describe('volumes of a CSI driver', () => {
     expect(existsSync(join(devices, 'publish/pv-disk'))).toBe(false);
   });
 
+  it('of mode Block leave nothing behind where their driver stages nothing', async () => {
+    const name = 'plain.example.com';
+    await serveDriver(name, {
+      nodeGetCapabilities: () => Promise.resolve({ capabilities: [] }),
+      nodePublishVolume: async ({ targetPath }) => {
+        await writeFile(targetPath, '');
+        return {};
+      },
+      nodeUnpublishVolume: () => Promise.resolve({}),
+    });
+    await kubelet.client
+      .for(CSIDrivers)
+      .create({ metadata: { name }, spec: { attachRequired: false, volumeLifecycleModes: ['Persistent'] } });
+    await registerDriver(name);
+    const volume = await createVolume('pv-plain', 'Block', name);
+    await kubelet.create('plain', {
+      volumes: [volume],
+      containers: [
+        { name: 'plain', image: 'busybox', volumeDevices: [{ name: 'data', devicePath: '/dev/xvda' }] },
+      ],
+    });
+    await kubelet.phase('plain', 'Running');
+    const devices = join(root(), 'plugins/kubernetes.io/csi/volumeDevices');
+    expect(existsSync(join(devices, 'pv-plain/data/vol_data.json'))).toBe(true);
+    await remove('plain');
+    await eventually(() => expect(existsSync(join(devices, 'pv-plain'))).toBe(false));
+  });
+
   it.each<[Mode, Partial<Container>, string]>([
     ['Block', { volumeMounts: [{ name: 'data', mountPath: '/data' }] }, 'volumeMounts'],
     ['Filesystem', { volumeDevices: [{ name: 'data', devicePath: '/dev/xvda' }] }, 'volumeDevices'],
@@ -299,31 +353,15 @@ describe('volumes of a CSI driver', () => {
 
   it('tell their driver of the Pod, with tokens of its service account, where it asks for them', async () => {
     const asked: NodePublishRequest[] = [];
-    const endpoint = `unix://${join(kubelet.directory, 'told.sock')}`;
-    const server = await serveCsi(endpoint, {
-      node: {
-        nodeGetInfo: () => Promise.resolve({ nodeId: 'told' }),
-        nodeGetCapabilities: () =>
-          Promise.resolve({ capabilities: [{ rpc: { type: 'VOLUME_MOUNT_GROUP' } }] }),
-        nodePublishVolume: async (request) => {
-          asked.push(request);
-          await mkdir(request.targetPath);
-          return {};
-        },
-        nodeUnpublishVolume: () => Promise.resolve({}),
+    await serveDriver('told.example.com', {
+      nodeGetCapabilities: () => Promise.resolve({ capabilities: [{ rpc: { type: 'VOLUME_MOUNT_GROUP' } }] }),
+      nodePublishVolume: async (request) => {
+        asked.push(request);
+        await mkdir(request.targetPath);
+        return {};
       },
-      registration: {
-        getInfo: () =>
-          Promise.resolve({
-            type: 'CSIPlugin',
-            name: 'told.example.com',
-            endpoint: endpoint.slice('unix://'.length),
-            supportedVersions: ['1.0.0'],
-          }),
-        notifyRegistrationStatus: () => Promise.resolve({}),
-      },
+      nodeUnpublishVolume: () => Promise.resolve({}),
     });
-    servers.push(server);
     await kubelet.client.for(CSIDrivers).create({
       metadata: { name: 'told.example.com' },
       spec: {
@@ -334,7 +372,7 @@ describe('volumes of a CSI driver', () => {
         volumeLifecycleModes: ['Ephemeral'],
       },
     });
-    await symlink(join(kubelet.directory, 'told.sock'), join(root(), 'plugins_registry/told.sock'));
+    await registerDriver('told.example.com');
     await kubelet.create('told', {
       serviceAccountName: 'default',
       securityContext: { fsGroup: 2000 },

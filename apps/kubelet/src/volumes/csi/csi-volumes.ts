@@ -272,11 +272,11 @@ export class CsiVolumes {
   private async unstage(connection: CsiDriverConnection, data: VolumeData): Promise<void> {
     const { driverName, volumeHandle } = data;
     const name = uniqueNameOf(driverName, volumeHandle);
-    if (connection.capabilities.has('STAGE_UNSTAGE_VOLUME')) {
-      const place = this.paths.placeOf('', data);
+    const place = this.paths.placeOf('', data);
+    if (connection.capabilities.has('STAGE_UNSTAGE_VOLUME'))
       await connection.node.nodeUnstageVolume({ volumeId: volumeHandle, stagingTargetPath: place.staging });
-      await removeStaged(place);
-    }
+    // Of a block volume something is kept there also where its driver stages nothing.
+    await removeStaged(place);
     this.users.delete(name);
     await this.inUse.remove(name);
   }
