@@ -36,8 +36,12 @@ export class Compactor {
     this.atLastTick = this.latest;
     if (target <= this.compacted) return;
     this.compacted = target;
-    const { compactRevision } = await this.driver.state();
-    // A failing driver reports itself on the next write; there is nothing to do about it here but to try again.
-    if (target > compactRevision) await this.driver.compact(target).catch(() => (this.compacted = 0));
+    try {
+      const { compactRevision } = await this.driver.state();
+      if (target > compactRevision) await this.driver.compact(target);
+    } catch {
+      // A failing driver reports itself on the next write; there is nothing to do about it here but to try again.
+      this.compacted = 0;
+    }
   }
 }
