@@ -167,3 +167,100 @@ describe('a container that may not run as root', () => {
     await kubectl.run(['delete', 'pod', 'rooted', 'unrooted', '--now']);
   });
 });
+
+const apply = (...objects: object[]) =>
+  kubectl.run(['apply', '-f', '-'], {
+    input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
+  });
+const podOf = (name: string, spec: object) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec });
+
+describe('a block volume', () => {
+  it('is a disk in its container, which keeps what is written when the Pod is made again', async () => {
+    const claim = {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'raw' },
+      spec: {
+        volumeMode: 'Block',
+        accessModes: ['ReadWriteOnce'],
+        resources: { requests: { storage: '16Mi' } },
+      },
+    };
+    const disk = podOf('disk', {
+      terminationGracePeriodSeconds: 0,
+      containers: [
+        {
+          name: 'c',
+          image: 'busybox',
+          command: ['sleep', '3600'],
+          volumeDevices: [{ name: 'raw', devicePath: '/dev/xvda' }],
+        },
+      ],
+      volumes: [{ name: 'raw', persistentVolumeClaim: { claimName: 'raw' } }],
+    });
+    await apply(claim, disk);
+    await ready('disk');
+    const write = 'test -b /dev/xvda && echo hello > /dev/xvda && wc -c < /dev/xvda';
+    expect((await kubectl.run(['exec', 'disk', '--', 'sh', '-c', write])).trim()).toBe(
+      String(16 * 1024 ** 2),
+    );
+    await kubectl.run(['delete', 'pod', 'disk']);
+    await apply(disk);
+    await ready('disk');
+    expect(await kubectl.run(['exec', 'disk', '--', 'head', '-n', '1', '/dev/xvda'])).toBe('hello\n');
+    await kubectl.run(['delete', 'pod', 'disk', '--now']);
+    await kubectl.run(['delete', 'pvc', 'raw']);
+  });
+});
+
+describe('the action RestartAllContainers', () => {
+  it('begins the Pod again in place, its volumes kept', async () => {
+    const volumeMounts = [{ name: 'data', mountPath: '/data' }];
+    await apply(
+      podOf('restarts', {
+        restartPolicy: 'Never',
+        initContainers: [
+          { name: 'setup', image: 'busybox', command: ['sh', '-c', 'echo setup >> /data/log'], volumeMounts },
+        ],
+        containers: [
+          { name: 'main', image: 'busybox', command: ['sleep', '3600'], volumeMounts },
+          {
+            name: 'watcher',
+            image: 'busybox',
+            // Once only.
+            command: ['sh', '-c', 'test -e /data/seen && exec sleep 3600; touch /data/seen; exit 88'],
+            volumeMounts,
+            restartPolicy: 'Never',
+            restartPolicyRules: [
+              { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [88] } },
+            ],
+          },
+        ],
+        volumes: [{ name: 'data', emptyDir: {} }],
+      }),
+    );
+    const counts = ['get', 'pod', 'restarts', '-o', 'jsonpath={.status.containerStatuses[*].restartCount}'];
+    await eventually(async () => expect(await kubectl.run(counts)).toBe('1 1'), { timeoutMs: 60_000 });
+    await ready('restarts');
+    const log = await kubectl.run(['exec', 'restarts', '-c', 'main', '--', 'cat', '/data/log']);
+    expect(log).toBe('setup\nsetup\n');
+    await kubectl.run(['delete', 'pod', 'restarts', '--now']);
+  });
+});
+
+describe('a container that runs as a user', () => {
+  it('may not write where only root may, and makes files of its own where everybody may', async () => {
+    await apply(
+      podOf('user', {
+        securityContext: { runAsUser: 1000, runAsGroup: 3000 },
+        containers: [{ name: 'c', image: 'busybox', command: ['sleep', '3600'] }],
+      }),
+    );
+    await ready('user');
+    const script = 'touch /x 2>&1; cd /tmp && touch mine && ls -ln mine | tr -s " " | cut -d" " -f3,4';
+    expect(await kubectl.run(['exec', 'user', '--', 'sh', '-c', script])).toBe(
+      'touch: /x: Permission denied\n1000 3000\n',
+    );
+    await kubectl.run(['delete', 'pod', 'user', '--now']);
+  });
+});
