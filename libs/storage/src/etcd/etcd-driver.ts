@@ -187,11 +187,14 @@ export class EtcdDriver implements Driver {
     this.client.close();
   }
 
-  /** Follows all keys; when the stream breaks, goes on after the last revision told. */
+  /** Follows all keys; when the stream breaks, goes on after the last revision told, or from now if what followed is gone. */
   private async follow({ onChanges, onGap }: DriverListener): Promise<void> {
     const { signal } = this.stopping;
+    let isGone = false;
     while (!signal.aborted) {
       try {
+        if (isGone) onGap((this.followed = await this.mark()));
+        isGone = false;
         const options = { range: this.all, after: this.followed, signal };
         for await (const events of watchStream(this.client, options)) {
           this.followed = events[events.length - 1]?.kv.mod_revision ?? this.followed;
@@ -200,7 +203,7 @@ export class EtcdDriver implements Driver {
       } catch (error) {
         if (signal.aborted) return;
         this.options.logger.warn({ err: error }, `the watch on ${this.name} broke; going on`);
-        if (error instanceof CompactedError) onGap((this.followed = await this.mark()));
+        isGone ||= error instanceof CompactedError;
         await realClock.sleep(reconnectMs, signal).catch(() => undefined);
       }
     }
