@@ -57,8 +57,7 @@ export class OpenApiDocuments {
     // Of another server's document its own index gives the hash, which only that server can tell apart.
     const wanted = remote ? null : request.query.get('hash');
     const isCurrent = wanted === document.hash;
-    // Other servers have hashes of their own.
-    if (wanted && !isCurrent && !remote) {
+    if (wanted && !isCurrent) {
       request.response.writeHead(301, { Location: `${root}${path}?hash=${document.hash}` }).end();
       return;
     }
