@@ -64,7 +64,6 @@ export function modelContract({ rule, modelRuns }: ContractContext): void {
         { numRuns: modelRuns },
       );
     },
-    120_000,
   );
 }
 

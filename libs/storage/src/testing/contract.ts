@@ -20,6 +20,7 @@ export interface StorageContractOptions {
 
 /** How the parts of the suite define a test: `it`, with an open store that is closed afterwards. */
 export interface ContractContext {
+  /** `timeoutMs`: for what runs longer than Jest's own limit allows. */
   rule(name: string, test: (fixture: ContractFixture) => Promise<void>, timeoutMs?: number): void;
   modelRuns: number;
 }
@@ -35,7 +36,7 @@ export function storageContract({ create, skip = [], modelRuns = 40 }: StorageCo
   const unused = new Map(skip.map(({ test, reason }) => [test, reason]));
   const context: ContractContext = {
     modelRuns,
-    rule(name, test, timeoutMs = 30_000) {
+    rule(name, test, timeoutMs) {
       const reason = unused.get(name);
       unused.delete(name);
       if (reason !== undefined) {
