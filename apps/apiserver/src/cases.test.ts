@@ -2,6 +2,7 @@ import { request as httpsRequest, Agent } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import { realClock } from '@tinkernetes/component-base';
+import { eventually } from '@tinkernetes/component-base/testing';
 import { createMemoryStorage, type Storage } from '@tinkernetes/storage';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
 
@@ -420,9 +421,7 @@ describe('public cases', () => {
     });
     beforeAll(async () => {
       expect((await send('POST', definitions, definition())).code).toBe(201);
-      const deadline = Date.now() + 30_000;
-      while ((await send('GET', path)).code !== 200 && Date.now() < deadline)
-        await new Promise((resolve) => setTimeout(resolve, 20));
+      await eventually(async () => expect((await send('GET', path)).code).toBe(200));
     });
 
     it.each<[string, unknown, unknown]>([
@@ -470,11 +469,9 @@ describe('public cases', () => {
       const { resourceVersion } = current.body.metadata;
       const update = { ...changed, metadata: { ...changed.metadata, resourceVersion } };
       expect((await send('PUT', `${definitions}/kettles.depot.test`, update)).code).toBe(200);
-      const deadline = Date.now() + 30_000;
-      let read = await send('GET', `${path}/old`);
-      while (read.body.spec?.colour === undefined && Date.now() < deadline)
-        read = await send('GET', `${path}/old`);
-      expect(read.body).toMatchObject({ spec: { colour: 'red' } });
+      await eventually(async () =>
+        expect((await send('GET', `${path}/old`)).body).toMatchObject({ spec: { colour: 'red' } }),
+      );
       expect(await storedText('old')).not.toContain('colour');
     });
 

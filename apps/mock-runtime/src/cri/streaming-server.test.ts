@@ -32,11 +32,11 @@ class ChannelClient {
   }
 
   shows(channel: keyof typeof channels, text: string | RegExp): Promise<void> {
-    return eventually(() => expect(this.received[channels[channel]] ?? '').toMatch(text), {
-      timeoutMs: 2000,
-    }).catch((error: unknown) => {
-      throw new Error(`not shown: ${String(text)} in ${JSON.stringify(this.received)}`, { cause: error });
-    });
+    return eventually(() => expect(this.received[channels[channel]] ?? '').toMatch(text)).catch(
+      (error: unknown) => {
+        throw new Error(`not shown: ${String(text)} in ${JSON.stringify(this.received)}`, { cause: error });
+      },
+    );
   }
 }
 
