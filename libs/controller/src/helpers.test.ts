@@ -2,7 +2,7 @@ import { ConfigMaps, ReplicaSets, type ConfigMap, type ReplicaSet } from '@tinke
 import { eventually, VirtualClock } from '@tinkernetes/component-base/testing';
 import { claimChildren, controllerRefOf } from './controller-ref';
 import { ControllerExpectations } from './expectations';
-import { slowStartBatch } from './slow-start';
+import { allInTurns, slowStartBatch } from './slow-start';
 import { TestClient } from './test-client';
 
 describe('slowStartBatch', () => {
@@ -24,6 +24,19 @@ describe('slowStartBatch', () => {
     });
     expect(result).toMatchObject({ successes: 2, error: { message: 'quota' } });
     expect(tried).toEqual([0, 1, 2]);
+  });
+});
+
+describe('allInTurns', () => {
+  it('does all, then fails with the first failure', async () => {
+    const done: number[] = [];
+    const work = async (i: number) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (i === 1 || i === 2) throw new Error(`failed ${i}`);
+      done.push(i);
+    };
+    await expect(allInTurns([0, 1, 2, 3], work)).rejects.toThrow('failed 1');
+    expect(done).toEqual([0, 3]);
   });
 });
 

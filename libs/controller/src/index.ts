@@ -9,6 +9,6 @@ export {
 export { groupResourceOf, isInsideRun, KeyLostError, trackWrites } from './write-tracking';
 export { createEventRecorder, type EventRecorderOptions } from './event-recorder';
 export { runLeaderElection, LeadershipLostError, type LeaderElectionOptions } from './leader-election';
-export { settleInTurns, slowStartBatch, type SlowStartResult } from './slow-start';
+export { allInTurns, settleInTurns, slowStartBatch, type SlowStartResult } from './slow-start';
 export { ControllerExpectations } from './expectations';
 export { claimChildren, controllerRefOf, type ClaimOptions } from './controller-ref';

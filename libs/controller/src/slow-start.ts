@@ -42,3 +42,10 @@ export async function settleInTurns<T, R>(
   }
   return (await Promise.all(results)).flat();
 }
+
+/** The same where nobody asks for the results: waits for all, then rejects with the first failure. */
+export async function allInTurns<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const results = await settleInTurns(items, work);
+  const failure = results.find((result) => result.status === 'rejected');
+  if (failure) throw failure.reason;
+}

@@ -13,6 +13,7 @@ import {
   claimChildren,
   ControllerExpectations,
   controllerRefOf,
+  settleInTurns,
   slowStartBatch,
   type ReconcileResult,
   type Reconciler,
@@ -185,8 +186,8 @@ class DaemonSetController implements Reconciler {
     });
     for (let missed = created.successes; missed < toCreate.length; missed++)
       this.expectations.creationObserved(key);
-    const deleted = await Promise.allSettled(
-      toDelete.map((pod) => deletePod(this.context, { owner: set, pod, trace })),
+    const deleted = await settleInTurns(toDelete, (pod) =>
+      deletePod(this.context, { owner: set, pod, trace }),
     );
     let error = created.error;
     deleted.forEach((result, i) => {

@@ -1,6 +1,6 @@
 import type { KubeObject, OwnerReference, ResourceDescriptor } from '@tinkernetes/api';
 import { ignoreNotFound } from '@tinkernetes/apimachinery';
-import { TerminalError } from '@tinkernetes/controller';
+import { allInTurns, TerminalError } from '@tinkernetes/controller';
 import type { ControllerContext } from '../../manager/context';
 import {
   blockingDependents,
@@ -53,7 +53,7 @@ export class GarbageCollector {
   async attemptToOrphan(uid: string): Promise<void> {
     const node = this.graph.get(uid);
     if (!node?.orphaning) return;
-    await Promise.all([...node.dependents].map((dependent) => this.withoutOwners(dependent, [uid])));
+    await allInTurns([...node.dependents], (dependent) => this.withoutOwners(dependent, [uid]));
     const descriptor = await this.descriptorOf(node);
     const live = await this.read(node, descriptor);
     if (live) await this.removeFinalizer(live, descriptor, orphanFinalizer);

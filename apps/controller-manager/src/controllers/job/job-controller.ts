@@ -10,8 +10,10 @@ import {
 } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import {
+  allInTurns,
   claimChildren,
   ControllerExpectations,
+  settleInTurns,
   slowStartBatch,
   type ReconcileResult,
   type Reconciler,
@@ -190,9 +192,7 @@ class JobController implements Reconciler {
   ): Promise<{ wait?: number; error?: unknown }> {
     const trace = this.context.client.traceOf(job);
     this.expectations.expectDeletions(key, pods.map(keyOf));
-    const results = await Promise.allSettled(
-      pods.map((pod) => deletePod(this.context, { owner: job, pod, trace })),
-    );
+    const results = await settleInTurns(pods, (pod) => deletePod(this.context, { owner: job, pod, trace }));
     let error: unknown;
     results.forEach((result, i) => {
       const pod = pods[i];
@@ -213,7 +213,7 @@ class JobController implements Reconciler {
     if (release.length > 0) {
       const uncounted = { uncountedTerminatedPods: plan.uncounted, ...indexFields(job, accounting) };
       job = await this.writeStatus(job, { ...base, ...uncounted });
-      await Promise.all(release.map((pod) => this.release(pod)));
+      await allInTurns(release, (pod) => this.release(pod));
     }
     const released = new Set(release.map((pod) => pod.metadata.uid ?? ''));
     const stillTracked = new Set(

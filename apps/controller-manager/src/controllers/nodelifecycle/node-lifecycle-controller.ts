@@ -7,7 +7,7 @@ import {
   setCondition,
 } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
-import { runWorkers, settleInTurns, type Reconciler } from '@tinkernetes/controller';
+import { allInTurns, runWorkers, type Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { indexByNode, nodeIndex } from '../shared/node-index';
 import { EvictionLimiter } from './eviction-limiter';
@@ -149,8 +149,7 @@ class NodeLifecycleController implements Reconciler {
 
   private async markPodsNotReady(node: string, signal: AbortSignal): Promise<void> {
     const ready = this.pods.lister.byIndex(nodeIndex, node).filter(isPodReady);
-    const results = await settleInTurns(ready, (pod) => this.markNotReady(pod, signal));
-    for (const result of results) if (result.status === 'rejected') throw result.reason;
+    await allInTurns(ready, (pod) => this.markNotReady(pod, signal));
   }
 
   private async markNotReady(pod: Pod, signal: AbortSignal): Promise<void> {
