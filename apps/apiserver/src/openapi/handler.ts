@@ -63,17 +63,24 @@ export class OpenApiDocuments {
     }
     // A client that names the hash may keep the document for ever.
     if (isCurrent) request.response.setHeader('Cache-Control', 'public, immutable');
-    await sendWithETag(request, format === 'json' ? document : await this.v3Protobuf(document));
+    await sendWithETag(
+      request,
+      format === 'json' ? document : await this.v3Protobuf(document, { isRemote: remote !== undefined }),
+    );
   }
 
-  private async v3Protobuf({ bytes, hash }: HashedDocument): Promise<HashedDocument> {
+  private async v3Protobuf(
+    { bytes, hash }: HashedDocument,
+    { isRemote }: { isRemote: boolean },
+  ): Promise<HashedDocument> {
     const { encodeOpenApiV3 } = await import('./v3-protobuf');
     const make = () => ({
       bytes: encodeOpenApiV3(JSON.parse(bytes.toString('utf8')) as object),
       hash,
       contentType: protobufType('v3'),
     });
-    return this.sources.aggregator.hasRemotes ? make() : this.kept(`v3/protobuf/${hash}`, make);
+    // Another server's changes without a word, and would be kept for each of its versions.
+    return isRemote ? make() : this.kept(`v3/protobuf/${hash}`, make);
   }
 
   private async sendIndex(request: ApiRequest): Promise<void> {
