@@ -1,5 +1,5 @@
 import { withLinkedSignal, type Clock, type Logger } from '@tinkernetes/component-base';
-import type { RuntimeClient } from '@tinkernetes/cri';
+import { isCriError, type RuntimeClient } from '@tinkernetes/cri';
 
 export interface RuntimeHealthDeps {
   runtime: RuntimeClient;
@@ -12,6 +12,8 @@ export interface RuntimeHealthDeps {
 
 const firstCheckMs = 25;
 const slowestCheckMs = 1000;
+/** A runtime that only takes its time is not down before. Source: pkg/kubelet maxWaitForContainerRuntime. */
+const patienceMs = 30_000;
 
 /**
  * Whether the runtime and its network are ready. Looked at when something has happened that may change it, and again and
@@ -24,6 +26,8 @@ export class RuntimeHealth {
   private podCIDR = '';
   private checking: Promise<void> | undefined;
   private again = false;
+  private answeredAt = -Infinity;
+  private isLate = false;
   private pause: AbortController | undefined;
 
   constructor(private readonly deps: RuntimeHealthDeps) {}
@@ -58,7 +62,7 @@ export class RuntimeHealth {
 
   /** The runtime was found dead or alive by other means. */
   report(error: Error | undefined): void {
-    if (error) this.set(`container runtime is down: ${error.message}`, this.networkError);
+    if (error) this.failed(error);
     else if (this.runtimeError) this.check();
   }
 
@@ -78,7 +82,7 @@ export class RuntimeHealth {
       this.again = false;
       await this.ask();
       if (this.again) continue;
-      if (this.notReady === undefined) return;
+      if (this.notReady === undefined && !this.isLate) return;
       this.pause = new AbortController();
       try {
         await withLinkedSignal([signal, this.pause.signal], (ended) => clock.sleep(delay, ended));
@@ -90,8 +94,10 @@ export class RuntimeHealth {
   }
 
   private async ask(): Promise<void> {
+    this.isLate = false;
     try {
       const { status } = await this.deps.runtime.status({}, { signal: this.deps.signal, timeoutMs: 10_000 });
+      this.answeredAt = this.deps.clock.monotonic();
       const verdict = (type: string, subject: string) => {
         const condition = status?.conditions.find((c) => c.type === type);
         if (condition?.status) return undefined;
@@ -102,12 +108,16 @@ export class RuntimeHealth {
         verdict('NetworkReady', 'container runtime network'),
       );
     } catch (error) {
-      if (this.deps.signal.aborted) return;
-      this.set(
-        `container runtime is down: ${error instanceof Error ? error.message : String(error)}`,
-        this.networkError,
-      );
+      if (!this.deps.signal.aborted) this.failed(error);
     }
+  }
+
+  private failed(error: unknown): void {
+    const isSlow = isCriError(error, 'DEADLINE_EXCEEDED');
+    this.isLate = isSlow && this.deps.clock.monotonic() - this.answeredAt < patienceMs;
+    if (this.isLate) return;
+    const message = error instanceof Error ? error.message : String(error);
+    this.set(`container runtime is down: ${message}`, this.networkError);
   }
 
   private set(runtimeError: string | undefined, networkError: string | undefined): void {
