@@ -20,12 +20,7 @@ import {
 } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
-import {
-  ensureRevision,
-  RevisionCollisionError,
-  revisionHashLabel,
-  truncateHistory,
-} from '../shared/controller-revisions';
+import { ensureRevision, revisionHashLabel, truncateHistory } from '../shared/controller-revisions';
 import { childCandidates, indexByControllerUid } from '../shared/owner-index';
 import { watchOwned } from '../shared/owned-objects';
 import { createPod, deletePod, podFromTemplate } from '../shared/pod-control';
@@ -205,21 +200,13 @@ class DaemonSetController implements Reconciler {
     const existing = childCandidates(this.revisions, set).filter((r) =>
       r.metadata.ownerReferences?.some((o) => o.uid === set.metadata.uid),
     );
-    let collisionCount = set.status?.collisionCount ?? 0;
-    for (;;) {
-      try {
-        const update = await ensureRevision(this.context.client, existing, {
-          owner: set,
-          descriptor: DaemonSets,
-          template: set.spec.template,
-          collisionCount,
-        });
-        return { revisions: [...existing], update, collisionCount };
-      } catch (error) {
-        if (!(error instanceof RevisionCollisionError)) throw error;
-        collisionCount++;
-      }
-    }
+    const current = await ensureRevision(this.context.client, existing, {
+      owner: set,
+      descriptor: DaemonSets,
+      template: set.spec.template,
+      collisionCount: set.status?.collisionCount ?? 0,
+    });
+    return { revisions: [...existing], ...current };
   }
 
   private claimPods(set: DaemonSet, signal: AbortSignal): Promise<Pod[]> {

@@ -37,12 +37,27 @@ export interface RevisionOwner {
   collisionCount: number;
 }
 
-/** The revision of the present template: numbered after `existing`, or an earlier one made the newest again. */
+/**
+ * The revision of the present template: numbered after `existing`, or an earlier one made the newest again. When
+ * another template has its name, one is counted up, until there is a free name.
+ */
 export async function ensureRevision(
   client: Client,
   existing: readonly ControllerRevision[],
+  owner: RevisionOwner,
+): Promise<{ update: ControllerRevision; collisionCount: number }> {
+  for (let { collisionCount } = owner; ; collisionCount++) {
+    const update = await tryRevision(client, existing, { ...owner, collisionCount });
+    if (update) return { update, collisionCount };
+  }
+}
+
+/** undefined: its name belongs to another template. */
+async function tryRevision(
+  client: Client,
+  existing: readonly ControllerRevision[],
   { owner, descriptor, template, collisionCount }: RevisionOwner,
-): Promise<ControllerRevision> {
+): Promise<ControllerRevision | undefined> {
   const { namespace, name } = owner.metadata;
   const sorted = [...existing].sort(byRevision);
   const newest = sorted.at(-1);
@@ -66,16 +81,7 @@ export async function ensureRevision(
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     const present = await revisions.get(wanted.metadata.name, { namespace });
-    if (sameData(present, wanted)) return present;
-    throw new RevisionCollisionError(wanted.metadata.name, { cause: error });
-  }
-}
-
-/** Two different templates have the same hash: the owner counts up its collisions and tries again. */
-export class RevisionCollisionError extends Error {
-  override readonly name = 'RevisionCollisionError';
-  constructor(revision: string, options: ErrorOptions) {
-    super(`another template has the name of revision ${revision}`, options);
+    return sameData(present, wanted) ? present : undefined;
   }
 }
 

@@ -11,12 +11,7 @@ import { ignoreNotFound, isAlreadyExists, isNotFound, selectorOf } from '@tinker
 import { claimChildren, type ReconcileResult, type Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
-import {
-  ensureRevision,
-  RevisionCollisionError,
-  templateOf,
-  truncateHistory,
-} from '../shared/controller-revisions';
+import { ensureRevision, templateOf, truncateHistory } from '../shared/controller-revisions';
 import { childCandidates, indexByControllerUid } from '../shared/owner-index';
 import { watchOwned } from '../shared/owned-objects';
 import { sameStatus } from '../shared/same-status';
@@ -244,22 +239,14 @@ class StatefulSetController implements Reconciler {
     const existing = childCandidates(this.revisions, set).filter((r) =>
       r.metadata.ownerReferences?.some((o) => o.uid === set.metadata.uid),
     );
-    let collisionCount = set.status?.collisionCount ?? 0;
-    for (;;) {
-      try {
-        const update = await ensureRevision(this.context.client, existing, {
-          owner: set,
-          descriptor: StatefulSets,
-          template: set.spec.template,
-          collisionCount,
-        });
-        const others = existing.filter((r) => r.metadata.name !== update.metadata.name);
-        return { revisions: [...others, update], update, collisionCount };
-      } catch (error) {
-        if (!(error instanceof RevisionCollisionError)) throw error;
-        collisionCount++;
-      }
-    }
+    const current = await ensureRevision(this.context.client, existing, {
+      owner: set,
+      descriptor: StatefulSets,
+      template: set.spec.template,
+      collisionCount: set.status?.collisionCount ?? 0,
+    });
+    const others = existing.filter((r) => r.metadata.name !== current.update.metadata.name);
+    return { revisions: [...others, current.update], ...current };
   }
 
   private claimPods(set: StatefulSet, signal: AbortSignal): Promise<Pod[]> {
