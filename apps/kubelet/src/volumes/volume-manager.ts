@@ -133,9 +133,11 @@ export class VolumeManager {
       const path = this.deps.directories.volume(uidOf(pod), 'kubernetes.io/empty-dir', volume.name);
       if (volume.emptyDir.medium === 'Memory') await this.memory.make(path, uidOf(pod), volume.name);
       else await mkdir(path, { recursive: true });
-      await chmod(path, 0o777);
-      // Once: what containers make there later is their own affair.
-      if (!this.byPod.has(uidOf(pod))) await giveToGroup(await realpath(path), pod, { readOnly: false });
+      // Once: what containers make there later, and how they change its mode, is their own affair.
+      if (!this.byPod.has(uidOf(pod))) {
+        await chmod(path, 0o777);
+        await giveToGroup(await realpath(path), pod, { readOnly: false });
+      }
       return { path };
     }
     if (volume.hostPath) {

@@ -233,6 +233,13 @@ describe('programs of images', () => {
     expect(await run('redis-cli config get maxmemory')).toBe('maxmemory\n4194304\n');
   });
 
+  it('leaves the node alone when a program ends before the signals that it would have waited for', async () => {
+    const user = { linux: { securityContext: { runAsUser: { value: 101 } } } };
+    const web = await node.startPod({ name: 'unprivileged', image: 'nginx', container: user });
+    await logged(web, 'open() "/run/nginx.pid" failed (Permission denied)');
+    expect((await node.sh(client, 'top -b -n 1')).output).toContain('sleep 3600');
+  });
+
   it('nginx takes a changed configuration when it is told to, and ends when asked', async () => {
     const web = await node.startPod({ name: 'reloads', image: 'nginx' });
     const site = 'server { listen 8081; location / { return 200 "second\\n"; } }';

@@ -187,12 +187,15 @@ export class Process {
 
   /** Resolves when one of these signals arrives, or rejects when the process is killed by another. */
   untilSignal(...signals: readonly SignalName[]): Promise<SignalName> {
-    return new Promise((resolve, reject) => {
+    const arrived = new Promise<SignalName>((resolve, reject) => {
       for (const signal of signals) this.onSignal(signal, () => resolve(signal));
       const abort = () => reject(this.signal.reason as Error);
       if (this.signal.aborted) abort();
       else this.signal.addEventListener('abort', abort, { once: true });
     });
+    // A program may end before it waits for them; that must not end the node.
+    arrived.catch(() => undefined);
+    return arrived;
   }
 
   /** As kill(2): PID 1 of a container ignores what it has no handler for, except SIGKILL from outside. */

@@ -30,34 +30,8 @@ const nginxVariants = [
 ];
 
 export const webServers: readonly Entry[] = [
-  {
-    repository: 'docker.io/library/nginx',
-    tags: { versions: { 1: 29 }, names: ['latest', 'stable', 'mainline'], variants: nginxVariants },
-    megabytes: 72,
-    config: {
-      entrypoint: ['/docker-entrypoint.sh'],
-      cmd: ['nginx', '-g', 'daemon off;'],
-      env: { PATH: path, NGINX_VERSION: '1.29.3', PKG_RELEASE: '1~trixie' },
-      stopSignal: 'SIGQUIT',
-      exposedPorts: [80],
-    },
-    root: () => ({
-      commands: toolset('debian'),
-      programs: {
-        '/usr/sbin/nginx': loaders.nginx,
-        '/docker-entrypoint.sh': loaders.entrypoint,
-      },
-      users: { nginx: 101 },
-      osRelease: osRelease('Debian GNU/Linux', 'debian', '13'),
-      files: {
-        '/etc/nginx/nginx.conf': nginxConf,
-        '/etc/nginx/conf.d/default.conf': defaultConfiguration,
-        '/usr/share/nginx/html/index.html': welcomePage,
-        '/usr/share/nginx/html/50x.html':
-          '<!DOCTYPE html>\n<title>Error</title>\n<h1>An error occurred.</h1>\n',
-      },
-    }),
-  },
+  nginxImage('docker.io/library/nginx', { 1: 29 }),
+  nginxImage('registry.k8s.io/nginx-slim', { 0: 40 }),
   {
     repository: 'docker.io/library/httpd',
     tags: { versions: { 2: 4 }, variants: ['alpine', 'bookworm', 'trixie'] },
@@ -93,3 +67,34 @@ export const webServers: readonly Entry[] = [
     }),
   },
 ];
+
+function nginxImage(repository: string, versions: Record<number, number>): Entry {
+  return {
+    repository,
+    tags: { versions, names: ['latest', 'stable', 'mainline'], variants: nginxVariants },
+    megabytes: 72,
+    config: {
+      entrypoint: ['/docker-entrypoint.sh'],
+      cmd: ['nginx', '-g', 'daemon off;'],
+      env: { PATH: path, NGINX_VERSION: '1.29.3', PKG_RELEASE: '1~trixie' },
+      stopSignal: 'SIGQUIT',
+      exposedPorts: [80],
+    },
+    root: () => ({
+      commands: toolset('debian'),
+      programs: {
+        '/usr/sbin/nginx': loaders.nginx,
+        '/docker-entrypoint.sh': loaders.entrypoint,
+      },
+      users: { nginx: 101 },
+      osRelease: osRelease('Debian GNU/Linux', 'debian', '13'),
+      files: {
+        '/etc/nginx/nginx.conf': nginxConf,
+        '/etc/nginx/conf.d/default.conf': defaultConfiguration,
+        '/usr/share/nginx/html/index.html': welcomePage,
+        '/usr/share/nginx/html/50x.html':
+          '<!DOCTYPE html>\n<title>Error</title>\n<h1>An error occurred.</h1>\n',
+      },
+    }),
+  };
+}
