@@ -1,5 +1,5 @@
 import type { NamedRuleWithOperations, ValidatingAdmissionPolicy } from '@tinkernetes/api';
-import { ignoreNotFound } from '@tinkernetes/apimachinery';
+import { StatusError } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
 
 export interface GroupVersionKind {
@@ -16,6 +16,13 @@ interface APIResourceList {
 const maxKinds = 10;
 
 const isConcrete = (names: readonly string[]): boolean => names.every((name) => !name.includes('*'));
+
+/** A kind that nobody serves, or whose own server is down, is not checked; a policy must not wait for it. */
+export function ignoreUnserved(error: unknown): undefined {
+  if (error instanceof StatusError && ['NotFound', 'ServiceUnavailable'].includes(error.reason))
+    return undefined;
+  throw error;
+}
 
 /** `/apis/apps/v1`, `/api/v1` */
 export const groupVersionPath = ({ group, version }: Omit<GroupVersionKind, 'kind'>): string =>
@@ -52,7 +59,7 @@ async function kindsOfRule(
     for (const version of [...apiVersions].sort()) {
       const list = await client
         .request<APIResourceList>({ method: 'GET', path: groupVersionPath({ group, version }), signal })
-        .catch(ignoreNotFound);
+        .catch(ignoreUnserved);
       for (const name of names) {
         const resource = list?.resources.find((r) => r.name === name || r.singularName === name);
         if (resource) found.push({ group, version, kind: resource.kind });

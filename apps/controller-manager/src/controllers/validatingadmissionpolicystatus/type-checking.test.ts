@@ -1,4 +1,4 @@
-import { CustomResourceDefinitions, type ValidatingAdmissionPolicy } from '@tinkernetes/api';
+import { APIServices, CustomResourceDefinitions, type ValidatingAdmissionPolicy } from '@tinkernetes/api';
 import { createClient, type Client } from '@tinkernetes/client';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
@@ -91,6 +91,31 @@ describe('the expressions of a ValidatingAdmissionPolicy', () => {
         warning: expect.stringMatching(/^light\.test\/v1, Kind=Lamp: ERROR: <input>:1:17: /) as string,
       },
     ]);
+  });
+
+  it('are checked against the other kinds where a server that one is of does not answer', async () => {
+    await client.for(APIServices).create({
+      metadata: { name: 'v1.down.test' },
+      spec: {
+        group: 'down.test',
+        version: 'v1',
+        groupPriorityMinimum: 100,
+        versionPriority: 100,
+        insecureSkipTLSVerify: true,
+        service: { namespace: 'default', name: 'nobody' },
+      },
+    });
+    await eventually(() =>
+      expect(client.request({ method: 'GET', path: '/apis/down.test/v1' })).rejects.toMatchObject({
+        reason: 'ServiceUnavailable',
+      }),
+    );
+    const down = { apiGroups: ['down.test'], apiVersions: ['v1'], resources: ['lamps'] };
+    const spec = {
+      paramKind: { apiVersion: 'down.test/v1', kind: 'Lamp' },
+      validations: [{ expression: 'object.nope' }],
+    };
+    expect(await warningsOf([down, deployments], spec)).toHaveLength(1);
   });
 
   it.each([

@@ -1,8 +1,13 @@
 import type { ExpressionWarning, ValidatingAdmissionPolicy } from '@tinkernetes/api';
-import { ignoreNotFound } from '@tinkernetes/apimachinery';
 import { createTypeChecker, resourceType, type DeclType, type TypeSchema } from '@tinkernetes/cel';
 import type { Client } from '@tinkernetes/client';
-import { groupVersionPath, matchedKinds, shown, type GroupVersionKind } from './matched-kinds';
+import {
+  groupVersionPath,
+  ignoreUnserved,
+  matchedKinds,
+  shown,
+  type GroupVersionKind,
+} from './matched-kinds';
 import { namespaceType, requestType } from './variable-types';
 
 interface OpenAPIDocument {
@@ -100,7 +105,7 @@ class KindTypes {
     const { client, signal } = this;
     const document = client
       .request<OpenAPIDocument>({ method: 'GET', path: `/openapi/v3${path}`, signal })
-      .catch(ignoreNotFound);
+      .catch(ignoreUnserved);
     this.documents.set(path, document);
     return document;
   }
