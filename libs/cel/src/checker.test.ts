@@ -77,6 +77,16 @@ describe('a type checker', () => {
     expect(types.check('variables.other').error).toContain("undefined field 'other'");
   });
 
+  it('knows fields by whatever name', () => {
+    const inner = { type: 'object', properties: { x: { type: 'integer' } } } as const;
+    const names = ['a,b>', 'a<b', '', '\ufffd\u0000', '__proto__', 'constructor', 'a b', 'a_b_', 'in'];
+    const properties = Object.fromEntries([...names, 'fine'].map((name) => [name, inner]));
+    const object = resourceType('Odd', { type: 'object', properties }, {}) ?? 'dyn';
+    const types = createTypeChecker({ object });
+    expect(types.check('object.fine.x == 1 && object.__in__.x == 1').error).toBeUndefined();
+    expect(types.check('object.fine.y').error).toContain("undefined field 'y'");
+  });
+
   it('reads a schema that contains itself as far as it goes', () => {
     const node = { type: 'object', properties: { value: { type: 'integer' }, next: { $ref: '#/node' } } };
     const object = resourceType('Node', { $ref: '#/node' }, { node }) ?? 'dyn';

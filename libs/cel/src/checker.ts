@@ -60,9 +60,10 @@ function failed(error: Error & { code?: string }, expression: string): Checked {
 
 const names = { timestamp: 'google.protobuf.Timestamp', duration: 'google.protobuf.Duration' } as const;
 
-/** Makes types known to an environment, each once. */
+/** Makes types known to an environment, each once and under a name of its own. */
 class Types {
-  private readonly registered = new Set<ObjectType>();
+  private readonly registered = new Map<ObjectType, string>();
+  private readonly taken = new Set<string>();
 
   constructor(private readonly env: Environment) {}
 
@@ -70,11 +71,21 @@ class Types {
     if (typeof type === 'string') return type in names ? names[type as keyof typeof names] : type;
     if ('list' in type) return `list<${this.nameOf(type.list)}>`;
     if ('map' in type) return `map<string, ${this.nameOf(type.map)}>`;
-    if (!this.registered.has(type)) {
-      this.registered.add(type);
-      const fields = Object.entries(type.fields).map(([name, field]) => [name, this.nameOf(field)] as const);
-      this.env.registerType(type.name, { fields: Object.fromEntries(fields) });
-    }
-    return type.name;
+    const known = this.registered.get(type);
+    if (known !== undefined) return known;
+    const name = this.freeName(type.name);
+    this.registered.set(type, name);
+    const fields = Object.entries(type.fields).map(([key, field]) => [key, this.nameOf(field)] as const);
+    this.env.registerType(name, { fields: Object.fromEntries(fields) });
+    return name;
+  }
+
+  /** Schemas may call their fields anything, types have names that can be part of a signature. */
+  private freeName(wanted: string): string {
+    const plain = wanted.replace(/[^\w.@]/g, '_');
+    let name = plain;
+    for (let i = 2; this.taken.has(name); i++) name = `${plain}_${i}`;
+    this.taken.add(name);
+    return name;
   }
 }
