@@ -66,7 +66,13 @@ const kinds = { file: '-', directory: 'd', link: 'l', device: 'c', block: 'b', o
 
 function modeText({ kind, mode }: FileInfo): string {
   const bits = [...'rwxrwxrwx'].map((letter, i) => ((mode >> (8 - i)) & 1 ? letter : '-'));
-  if (mode & 0o1000) bits[8] = bits[8] === 'x' ? 't' : 'T';
+  // setuid, setgid and the sticky bit stand in the place of the x of their class.
+  for (const [bit, at, letter] of [
+    [0o4000, 2, 's'],
+    [0o2000, 5, 's'],
+    [0o1000, 8, 't'],
+  ] as const)
+    if (mode & bit) bits[at] = bits[at] === 'x' ? letter : letter.toUpperCase();
   return kinds[kind] + bits.join('');
 }
 

@@ -27,6 +27,11 @@ describe('the files of a container, to a user that is not root', () => {
     expect([stdout, exitCode]).toEqual([expect.stringMatching(/^x\n-rw------- +1 1000 +3000 +2 .* g\n$/), 0]);
   });
 
+  it('show their special bits', async () => {
+    const { stdout } = await run('cd /tmp; mkdir d; chmod 2750 d; ls -ld . d | cut -c1-10');
+    expect(stdout).toBe('drwxrwxrwt\ndrwxr-s---\n');
+  });
+
   it('can be read, and run, as their modes say', async () => {
     const { stdout } = await run(
       'head -n 1 /etc/passwd | cut -c1-4; ls / | head -n 1; echo x > /dev/null && echo ok',
