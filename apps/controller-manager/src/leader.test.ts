@@ -23,8 +23,8 @@ describe('a manager that cannot keep its lease', () => {
       args: [
         '--leader-elect',
         `--bind-address=unix:${join(tmpdir(), `tinkernetes-kcm-${process.pid}.sock`)}`,
-        '--leader-elect-lease-duration=3s',
-        '--leader-elect-renew-deadline=2s',
+        '--leader-elect-lease-duration=5s',
+        '--leader-elect-renew-deadline=4s',
         '--leader-elect-retry-period=500ms',
       ],
     });
@@ -33,7 +33,8 @@ describe('a manager that cannot keep its lease', () => {
       (error: unknown) => error,
     );
     try {
-      await Promise.race([manager.ready, ended]);
+      // On a busy machine it may have lost the lease before it was ready: it has to end all the same.
+      await manager.ready.catch(() => undefined);
       const theirs = { holderIdentity: 'another', leaseDurationSeconds: 3600 };
       await client
         .for(Leases)
@@ -48,7 +49,7 @@ describe('a manager that cannot keep its lease', () => {
       client.close();
       await server.stop();
     }
-  }, 120_000);
+  });
 });
 
 describe('two managers of which one leads', () => {
