@@ -50,8 +50,18 @@ export async function fuzz({ server, count, seed, path, timeLimitMs, log }) {
         throw new Error(`after ${toSend.length} requests:\n${stored.faults.join('\n')}`);
       if (sent % 2000 < requestsPerBatch) log(`${sent} requests`);
     };
-    const batches = fc.array(mutatedRequest, { minLength: 1, maxLength: requestsPerBatch, size: 'max' });
-    const details = await fc.check(fc.asyncProperty(batches, batch), {
+    let hasFailed = false;
+    const property = fc.asyncProperty(batches(), async (mutated) => {
+      try {
+        await batch(mutated);
+      } catch (error) {
+        // Making it smaller takes its time: what it is about is said at once.
+        if (!hasFailed) log(`after ${sent} requests: ${String(error.message).slice(0, 2000)}`);
+        hasFailed = true;
+        throw error;
+      }
+    });
+    const details = await fc.check(property, {
       numRuns: Math.ceil((2 * count) / requestsPerBatch),
       seed,
       path,
@@ -62,6 +72,8 @@ export async function fuzz({ server, count, seed, path, timeLimitMs, log }) {
     client.close();
   }
 }
+
+const batches = () => fc.array(mutatedRequest, { minLength: 1, maxLength: requestsPerBatch, size: 'max' });
 
 /** Each batch has a namespace and an id of its own, so that what one leaves behind is no business of the next. */
 class Rounds {
