@@ -1,4 +1,4 @@
-import { badRequest, notFound, StatusError } from '@tinkernetes/apimachinery';
+import { notFound, StatusError } from '@tinkernetes/apimachinery';
 import { sendEntry } from './answer';
 import type { Endpoint, EndpointContext, ResourceRequest } from './context';
 import { storeOf } from './context';
