@@ -71,6 +71,22 @@ describe('DeviceManager', () => {
     expect(await idsOf(manager, second)).toHaveLength(1);
   });
 
+  it('asks the plugin for devices that fit those of an init container', async () => {
+    plugin = new FakeDevicePlugin(directory, resource, ['0', '1', '2'], {
+      getPreferredAllocationAvailable: true,
+    });
+    plugin.preferred = ['2', '1', '0'];
+    const manager = await started();
+    const pod = podOf('a', 2);
+    pod.spec.initContainers = [{ name: 'init', resources: { limits: { [resource]: '1' } } }];
+    await manager.allocate(pod);
+    expect(plugin.choices).toEqual([
+      { availableDeviceIDs: ['0', '1', '2'], mustIncludeDeviceIDs: [], allocationSize: 1 },
+      { availableDeviceIDs: ['0', '1', '2'], mustIncludeDeviceIDs: ['2'], allocationSize: 2 },
+    ]);
+    expect(plugin.allocated).toEqual([['2'], ['2', '1']]);
+  });
+
   it('knows after a restart who has what, but gives nothing until the plugin is back', async () => {
     const before = await started();
     await before.allocate(podOf('a', 1));

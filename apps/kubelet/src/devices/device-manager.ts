@@ -221,7 +221,7 @@ export class DeviceManager {
     const endpoint = this.resources.get(resource)?.endpoint;
     if (!endpoint) throw new DeviceError(`can't allocate unregistered device ${resource}`);
     const reused = [...(reusable ?? [])].slice(0, count);
-    const ids = [...reused, ...(await this.reserve(endpoint, resource, count - reused.length))];
+    const ids = [...reused, ...(await this.reserve(endpoint, resource, { count, reused }))];
     try {
       const response = await endpoint.allocate(ids).catch(failedCall);
       const own = { podUID: uidOf(pod), container: container.name, resource, ids, response };
@@ -234,20 +234,24 @@ export class DeviceManager {
     }
   }
 
-  /** Chooses devices, which are nobody else's from now on. */
+  /**
+   * Chooses devices that make the reused ones `count`, and are nobody else's from now on. The plugin is asked about all
+   * of the container's devices, which have to fit together.
+   */
   private async reserve(
     endpoint: PluginEndpoint,
     resource: string,
-    count: number,
+    { count, reused }: { count: number; reused: readonly string[] },
   ): Promise<readonly string[]> {
-    if (count <= 0) return [];
-    const available = this.available(resource, count);
+    const needed = count - reused.length;
+    if (needed <= 0) return [];
+    const available = [...this.available(resource, needed), ...reused];
     const wanted = endpoint.options.getPreferredAllocationAvailable
-      ? await endpoint.preferred(available, count).catch(failedCall)
+      ? await endpoint.preferred({ available, mustInclude: reused, count }).catch(failedCall)
       : [];
     // Others may have been given some meanwhile.
-    const left = new Set(this.available(resource, count));
-    const ids = [...new Set([...wanted.filter((id) => left.has(id)), ...left])].slice(0, count);
+    const left = new Set(this.available(resource, needed));
+    const ids = [...new Set([...wanted.filter((id) => left.has(id)), ...left])].slice(0, needed);
     for (const id of ids) this.pending.add(`${resource}/${id}`);
     return ids;
   }

@@ -24,6 +24,14 @@ export interface PluginEndpointDeps {
   onEnd(): void;
 }
 
+export interface Choice {
+  /** With those that must be among them. */
+  available: readonly string[];
+  mustInclude: readonly string[];
+  /** How many in all. */
+  count: number;
+}
+
 /** The connection to one registered plugin: the list of its devices, and what is asked of it. */
 export class PluginEndpoint {
   private readonly client: Client;
@@ -69,10 +77,14 @@ export class PluginEndpoint {
   }
 
   /** Which of the available devices the plugin would give; it is asked, not obeyed. */
-  async preferred(available: readonly string[], count: number): Promise<readonly string[]> {
+  async preferred({ available, mustInclude, count }: Choice): Promise<readonly string[]> {
     const request: PreferredAllocationRequest = {
       containerRequests: [
-        { availableDeviceIDs: [...available], mustIncludeDeviceIDs: [], allocationSize: count },
+        {
+          availableDeviceIDs: [...available],
+          mustIncludeDeviceIDs: [...mustInclude],
+          allocationSize: count,
+        },
       ],
     };
     const answer = await this.call<PreferredAllocationResponse>('getPreferredAllocation', request);

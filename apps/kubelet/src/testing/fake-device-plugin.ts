@@ -22,6 +22,8 @@ import {
 export class FakeDevicePlugin {
   readonly allocated: string[][] = [];
   readonly started: string[][] = [];
+  /** What GetPreferredAllocation was asked. */
+  readonly choices: PreferredAllocationRequest['containerRequests'] = [];
   /** What Allocate fails with. */
   refusal: string | undefined;
   /** What GetPreferredAllocation picks first. */
@@ -88,6 +90,7 @@ export class FakeDevicePlugin {
         callback: sendUnaryData<object>,
       ) => {
         const [asked] = request.containerRequests;
+        this.choices.push(...request.containerRequests);
         const free = this.preferred.filter((id) => asked?.availableDeviceIDs.includes(id));
         callback(null, { containerResponses: [{ deviceIDs: free.slice(0, asked?.allocationSize) }] });
       },
