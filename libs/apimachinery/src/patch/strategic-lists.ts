@@ -29,7 +29,7 @@ export function mergeList(merge: ListMerge, context: MergeContext): unknown[] {
     return orderElements([...new Set(elements)], patch, original, identifyBy(''));
   }
   const mergeKey = schema?.['x-kubernetes-patch-merge-key'] ?? '';
-  if (mergeKey === '') throw new StatusError('Unknown', 'cannot merge lists without merge key');
+  if (mergeKey === '') throw new StatusError('BadRequest', 'cannot merge lists without merge key');
   return mergeMaps(original, patch.map(toMap), { mergeKey, schema, context });
 }
 
@@ -79,7 +79,7 @@ function applySpecialElements(
       const id = element[mergeKey];
       remaining = remaining.filter((other) => !(isObject(other) && deepEqual(other[mergeKey], id)));
     } else if (type === 'merge') {
-      throw new StatusError('Unknown', 'merging lists cannot yet be specified in the patch');
+      throw new StatusError('BadRequest', 'merging lists cannot yet be specified in the patch');
     } else {
       throw badPatchType(type, element);
     }

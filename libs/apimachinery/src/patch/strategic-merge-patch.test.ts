@@ -87,6 +87,15 @@ describe('strategic merge patch', () => {
     expect(apply).toThrow(expect.objectContaining({ code: 500, reason: 'Unknown' }));
   });
 
+  it('takes an order that the patch itself does not follow for the client’s mistake', () => {
+    const containers = [{ name: 'b' }, { name: 'a' }];
+    const order = [{ name: 'a' }, { name: 'b' }];
+    const apply = () =>
+      patchPod(withContainers({ name: 'a' }), { spec: { containers, '$setElementOrder/containers': order } });
+    expect(apply).toThrow(expect.objectContaining({ code: 400, reason: 'BadRequest' }));
+    expect(apply).toThrow('The order in patch list:\n[map[name:b] map[name:a]]\n doesn');
+  });
+
   it('keeps `__proto__` as data', () => {
     const patch: unknown = JSON.parse('{"metadata":{"labels":{"__proto__":"x"}}}');
     patchPod({ metadata: { labels: { a: 'b' } } }, patch);

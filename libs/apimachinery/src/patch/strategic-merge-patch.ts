@@ -173,8 +173,9 @@ function checkOrder(patched: unknown, order: readonly unknown[], mergeKey: strin
     const id = identify(element);
     while (position < wanted.length && wanted[position] !== id) position += 1;
     if (position >= wanted.length) {
+      // (kube-apiserver gives 500 here, though it is the client's mistake.)
       throw new StatusError(
-        'Unknown',
+        'BadRequest',
         `The order in patch list:\n${goFormat(patched)}\n doesn't match ${orderPrefix}${mergeKey} list:\n${goFormat(order)}\n`,
       );
     }
