@@ -1,4 +1,3 @@
-import { FileError } from '../files/file-error';
 import type { Process } from '../kernel/process';
 import { absolute, attempt, parseArgs } from './paths';
 
@@ -11,40 +10,26 @@ export function parseSize(text: string | undefined): number | undefined {
 
 /** `truncate -s SIZE file…` */
 export function truncate(process: Process): Promise<number> {
-  return resize(process, 's', (size) => size);
+  return resize(process, 's', false);
 }
 
 /** `fallocate -l SIZE file` */
 export function fallocate(process: Process): Promise<number> {
-  return resize(process, 'l', Math.max);
+  return resize(process, 'l', true);
 }
 
-async function resize(
-  process: Process,
-  option: string,
-  wanted: (size: number, before: number) => number,
-): Promise<number> {
+async function resize(process: Process, option: string, allocates: boolean): Promise<number> {
   const { values, rest } = parseArgs(process.argv.slice(1), `${option}o`);
   const size = parseSize(values.get(option));
   if (size === undefined) {
     await process.complain(`${process.argv[0] ?? ''}: invalid number '${values.get(option) ?? ''}'\n`);
     return 1;
   }
+  const { fs, user, signal } = process;
   let status = 0;
   for (const name of rest) {
-    const ok = await attempt(process, name, () => {
-      const path = absolute(process, name);
-      const before = process.fs.exists(path) ? process.fs.readFile(path) : Buffer.alloc(0);
-      const length = wanted(size, before.length);
-      if (length > mostBytes) throw new FileError('ENOSPC', path);
-      const data = Buffer.alloc(length);
-      before.copy(data);
-      process.fs.writeFile(path, data, { user: process.user });
-    });
-    if (!ok) status = 1;
+    const work = () => fs.resize(absolute(process, name), size, { allocates, user, signal });
+    if (!(await attempt(process, name, work))) status = 1;
   }
   return status;
 }
-
-/** Files are held in memory, or written to the machine, as a whole. */
-const mostBytes = 1024 ** 3;

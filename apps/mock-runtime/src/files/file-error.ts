@@ -13,6 +13,7 @@ const words = {
   EXDEV: 'Invalid cross-device link',
   ENOSPC: 'No space left on device',
   ENOMEM: 'Cannot allocate memory',
+  EFBIG: 'File too large',
   EBUSY: 'Device or resource busy',
 } as const;
 
@@ -35,6 +36,8 @@ export class FileError extends Error {
 export function asFileError(error: unknown, path: string): Error {
   if (error instanceof FileError) return error;
   const code = errorCode(error) ?? '';
+  // Node's own, for what it does not read as a whole.
+  if (code === 'ERR_FS_FILE_TOO_LARGE') return new FileError('ENOMEM', path, { cause: error });
   if (code in words) return new FileError(code as FileErrorCode, path, { cause: error });
   return error instanceof Error ? error : new Error(String(error));
 }

@@ -22,6 +22,7 @@ import type { User } from '../kernel/process';
 import { openBlockDevice, type BlockDevice } from './block-device';
 import { FileError } from './file-error';
 import { infoOf, kindOf, onHost, type FileInfo } from './file-info';
+import { mostBytes, resizeOnHost, type ResizeOptions } from './file-size';
 import { Layer } from './layer';
 import { isHostFile, isWritable, Mounts, type HostPlace, type Mount } from './mounts';
 import { contentOf, device, directory, type DirectoryNode, type FsNode } from './nodes';
@@ -164,6 +165,25 @@ export class FileSystem {
       else this.mustChangeDirectory(at.path, path);
       const { uid, gid } = user ?? this.owner;
       this.layer.write(at.path, data, { append, mode, uid, gid });
+    }
+    this.changed(at.path);
+  }
+
+  /** Makes the file so long, with zeros where it grows, and first of all makes it. */
+  async resize(path: string, size: number, options: ResizeOptions & { user: User }): Promise<void> {
+    if (!this.exists(path)) this.writeFile(path, noBytes, { user: options.user });
+    const at = this.existing(path, true);
+    this.mustBeWritable(at, path);
+    if (at.kind === 'host') {
+      if (at.mount.isDevice) throw new FileError('EINVAL', path);
+      await resizeOnHost(at, size, options);
+    } else {
+      if (at.node.kind !== 'file')
+        throw new FileError(at.node.kind === 'directory' ? 'EISDIR' : 'EINVAL', path);
+      this.must(access.write, at.node, path);
+      const length = options.allocates ? Math.max(size, contentOf(at.node).length) : size;
+      if (length > mostBytes) throw new FileError('ENOSPC', path);
+      this.layer.resize(at.path, at.node, length);
     }
     this.changed(at.path);
   }

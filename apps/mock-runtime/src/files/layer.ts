@@ -41,6 +41,15 @@ export class Layer {
     });
   }
 
+  /** Memory for what is added is taken only when it is written to. */
+  resize(path: string, node: FileNode, size: number): void {
+    const before = contentOf(node);
+    const data = Buffer.alloc(size);
+    before.copy(data);
+    this.writtenBytes += size - before.length;
+    this.put(path, path, { ...node, mtime: this.clock.now(), data });
+  }
+
   /** Puts a node where its directory exists; errors name the path as it was `shown`. */
   put(path: string, shown: string, node: FsNode): void {
     const own = { ...node, owner: this };
