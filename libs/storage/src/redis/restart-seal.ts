@@ -39,14 +39,22 @@ const risk = 'if it was killed amid a write, half of that may come back with its
 
 async function rewriteLog(redis: Redis): Promise<void> {
   let info = await readInfo(redis);
-  // Another API server may have begun it already.
-  if (!isRewriting(info)) await redis.bgrewriteaof();
+  if (!isRewriting(info)) await beginRewrite(redis);
   do {
     await realClock.sleep(pollMs);
     info = await readInfo(redis);
   } while (isRewriting(info));
   const outcome = info.get('aof_last_bgrewrite_status');
   if (outcome !== 'ok') throw new Error(`aof_last_bgrewrite_status: ${outcome}`);
+}
+
+/** Another API server may have begun it since it was looked for: then there is its end to wait for. */
+async function beginRewrite(redis: Redis): Promise<void> {
+  try {
+    await redis.bgrewriteaof();
+  } catch (error) {
+    if (!(error instanceof Error && /already in progress/.test(error.message))) throw error;
+  }
 }
 
 const isRewriting = (info: ReadonlyMap<string, string>): boolean =>
