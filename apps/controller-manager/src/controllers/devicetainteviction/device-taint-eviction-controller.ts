@@ -131,15 +131,22 @@ class DeviceTaintEviction implements Reconciler {
     const { name, namespace, uid } = pod.metadata;
     const pods = client.for(Pods);
     recorder.event(pod, 'Normal', eventReason, 'Marking for deletion');
+    const type = 'DisruptionTarget';
     const conditions = setCondition(pod.status?.conditions, {
-      type: 'DisruptionTarget',
+      type,
       status: 'True',
       reason: 'DeletionByDeviceTaintManager',
       message: 'Device Taint manager: deleting due to NoExecute taint',
       lastTransitionTime: formatTime(clock.now()),
-    });
-    const status = { ...pod.status, conditions };
-    const marked = await pods.updateStatus({ ...pod, status }, { namespace, signal }).catch(ignoreNotFound);
+    }).filter((condition) => condition.type === type);
+    // A patch: what others write of the Pod meanwhile is no conflict, after which all of this would be done again.
+    const marked = await pods
+      .patch(
+        name,
+        { metadata: { uid }, status: { conditions } },
+        { type: 'strategic', subresource: 'status', namespace, signal },
+      )
+      .catch(ignoreNotFound);
     if (marked) await pods.delete(name, { namespace, preconditions: { uid }, signal }).catch(ignoreNotFound);
   }
 }

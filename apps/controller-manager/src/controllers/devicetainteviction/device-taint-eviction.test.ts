@@ -59,9 +59,13 @@ describe('device taints', () => {
         devices: [{ name: 'x' }],
       },
     });
-    await using('intolerant');
+    // In this order: whoever sees the second Pod and its claim has seen the first and its claim.
     await using('patient', 3600);
+    const intolerant = await using('intolerant');
+    const ready = { type: 'Ready', status: 'True' };
+    await pods().updateStatus({ ...intolerant, status: { phase: 'Running', conditions: [ready] } });
     await taint([evict]);
+    // The sign that the patient one was found to be to go later: its turn was before.
     await eventually(async () => {
       const pod = await pods().get('intolerant', { namespace });
       expect(pod.metadata.deletionTimestamp).toBeDefined();
@@ -70,6 +74,7 @@ describe('device taints', () => {
         reason: 'DeletionByDeviceTaintManager',
         message: 'Device Taint manager: deleting due to NoExecute taint',
       });
+      expect(findCondition(pod.status?.conditions, 'Ready')).toMatchObject({ status: 'True' });
     });
     await eventually(async () => expect(await messages()).toEqual(['Marking for deletion']));
     const [device] = (await slices().get('s')).spec.devices ?? [];
