@@ -5,8 +5,8 @@ import { refuseUpgrade } from '@tinkernetes/streaming';
 import type { Dialer } from '@tinkernetes/vnet';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type Server as HttpsServer } from 'node:https';
-import { createServer as createNetServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { ensureServingCertificate } from '../bootstrap/serving-certificate';
@@ -49,7 +49,6 @@ interface Served {
 export class KubeletEndpoint {
   private readonly byPort = new Map<number, Served>();
   private readonly sockets = new Set<Socket>();
-  private isListening = false;
 
   private constructor(
     private readonly https: HttpsServer,
@@ -74,19 +73,14 @@ export class KubeletEndpoint {
       clientCAFile ? readFile(clientCAFile, 'utf8') : undefined,
     ]);
     const { certificate: cert, key } = pair;
-    const https = createServer({ cert, key, ca, requestCert: true, rejectUnauthorized: false });
+    const https = createHttpsServer({ cert, key, ca, requestCert: true, rejectUnauthorized: false });
     return new KubeletEndpoint(https, context);
   }
 
   /** Serves a node on its --port. */
   async listen(deps: ServerDeps): Promise<KubeletServer> {
     const { port: wanted, address, nodeName } = deps.options;
-    // One listens itself, which also starts the timeouts of all; the sockets of the others are handed to it.
-    const isOwn = !this.isListening;
-    if (isOwn) this.isListening = true;
-    const listener = isOwn
-      ? this.https
-      : createNetServer({ noDelay: true }, (socket) => this.https.emit('connection', socket));
+    const listener = createServer({ noDelay: true }, (socket) => this.https.emit('connection', socket));
     await new Promise<void>((resolve, reject) => {
       listener.once('error', reject);
       listener.listen(wanted, address, () => {
@@ -95,6 +89,9 @@ export class KubeletEndpoint {
       });
     });
     const { port } = listener.address() as AddressInfo;
+    // The HTTPS server itself listens nowhere: one that closes also closes what is idle, of all nodes. That it begins to
+    // listen starts the timeouts of requests.
+    if (this.byPort.size === 0) this.https.emit('listening');
     this.byPort.set(port, { deps, auth: new KubeletAuth(deps.client, nodeName, this.context.clock) });
     return {
       port,
@@ -102,8 +99,8 @@ export class KubeletEndpoint {
         new Promise((resolve) => {
           this.byPort.delete(port);
           listener.close(() => resolve());
-          if (isOwn) this.isListening = false;
           for (const socket of this.sockets) if (socket.localPort === port) socket.destroy();
+          if (this.byPort.size === 0) this.https.close();
         }),
     };
   }
