@@ -173,8 +173,11 @@ export class NodeAgent {
         },
         signal,
       );
-      await this.control.pods.endOrphans();
-      this.inBackground('CSI volumes', this.startCsi());
+      // A runtime that is slow to answer keeps nobody from seeing the node, and that it is not ready.
+      this.inBackground(
+        'CSI volumes',
+        this.control.pods.endOrphans().then(() => this.startCsi()),
+      );
       // Light nodes have no hardware of their own.
       if (!this.deps.options.ownerLabel) this.inBackground('device plugins', this.devices.start());
       logger.info(

@@ -6,20 +6,27 @@ describe('RuntimeHealth', () => {
   let clock: VirtualClock;
   let stop: AbortController;
   let failure: CriErrorCode | undefined;
+  let handed: string[];
   let changes: Array<string | undefined>;
   let health: RuntimeHealth;
   beforeEach(() => {
     clock = new VirtualClock();
     stop = new AbortController();
     failure = undefined;
+    handed = [];
     changes = [];
     const condition = (type: string) => ({ type, status: true, reason: '', message: '' });
     const status = () =>
       failure
         ? Promise.reject(new CriError(failure, 'no answer'))
         : Promise.resolve({ status: { conditions: [condition('RuntimeReady'), condition('NetworkReady')] } });
+    const updateRuntimeConfig = (request: { runtimeConfig: { networkConfig: { podCidr: string } } }) => {
+      if (failure) return Promise.reject(new CriError(failure, 'no answer'));
+      handed.push(request.runtimeConfig.networkConfig.podCidr);
+      return Promise.resolve({});
+    };
     health = new RuntimeHealth({
-      runtime: { status } as unknown as RuntimeClient,
+      runtime: { status, updateRuntimeConfig } as unknown as RuntimeClient,
       clock,
       logger: silentLogger,
       signal: stop.signal,
@@ -64,5 +71,20 @@ describe('RuntimeHealth', () => {
     await clock.advance(2000);
     expect(clock.timers).toBe(0);
     expect(changes).toEqual([undefined]);
+  });
+
+  it('hands over the pod CIDR again, once, when a runtime answers that did not at first', async () => {
+    failure = 'DEADLINE_EXCEEDED';
+    await look();
+    await expect(health.setPodCIDR('10.244.0.0/24')).rejects.toThrow('no answer');
+    await clock.advance(120_000);
+    expect(handed).toEqual([]);
+    expect(health.notReady).toBe('container runtime is down: no answer');
+    failure = undefined;
+    await clock.advance(2000);
+    expect(handed).toEqual(['10.244.0.0/24']);
+    expect(health.notReady).toBeUndefined();
+    await look();
+    expect(handed).toHaveLength(1);
   });
 });

@@ -24,6 +24,8 @@ export class RuntimeHealth {
   private networkError: string | undefined =
     'container runtime network not ready: status check may not have completed yet';
   private podCIDR = '';
+  /** What the runtime did not take; it gets it again when it answers. */
+  private refusedCIDR: string | undefined;
   private checking: Promise<void> | undefined;
   private again = false;
   private answeredAt = -Infinity;
@@ -50,10 +52,12 @@ export class RuntimeHealth {
   async setPodCIDR(podCIDR: string): Promise<void> {
     if (this.podCIDR === podCIDR) return;
     this.podCIDR = podCIDR;
+    this.refusedCIDR = undefined;
     try {
       await this.deps.runtime.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr: podCIDR } } });
     } catch (error) {
       this.podCIDR = '';
+      this.refusedCIDR = podCIDR;
       throw error;
     }
     this.deps.logger.info({ podCIDR }, 'pod CIDR handed to the runtime');
@@ -107,8 +111,18 @@ export class RuntimeHealth {
         verdict('RuntimeReady', 'container runtime'),
         verdict('NetworkReady', 'container runtime network'),
       );
+      if (this.refusedCIDR !== undefined) await this.handOverAgain(this.refusedCIDR);
     } catch (error) {
       if (!this.deps.signal.aborted) this.failed(error);
+    }
+  }
+
+  private async handOverAgain(podCIDR: string): Promise<void> {
+    try {
+      await this.setPodCIDR(podCIDR);
+    } catch (error) {
+      if (!this.deps.signal.aborted)
+        this.deps.logger.warn({ err: error }, 'could not hand the pod CIDR to the runtime');
     }
   }
 

@@ -37,6 +37,9 @@ export interface PodDispatcherDeps {
   traceOf(pod: Pod): TraceParent | undefined;
 }
 
+/** Source: pkg/kubelet housekeepingPeriod. */
+const housekeepingMs = 2000;
+
 /** The Pods that belong on this node, and what their coming, changing and going means for their workers. */
 export class PodDispatcher {
   private readonly byUID = new Map<string, Pod>();
@@ -126,11 +129,29 @@ export class PodDispatcher {
     this.release(pod);
   }
 
-  /** After the first list: what was deleted while the kubelet was not running. */
+  /**
+   * After the first list: what was deleted while the kubelet was not running. Tries again until the runtime and the API
+   * server have answered; rejects only when the signal aborts. Source: pkg/kubelet HandlePodCleanups.
+   */
   async endOrphans(): Promise<void> {
-    const { runtime, workers, mirrors, logger, ownerLabel } = this.deps;
+    const { clock, logger, signal } = this.deps;
+    for (;;) {
+      try {
+        await this.lookForOrphans();
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        logger.warn({ err: error }, 'could not look for containers of pods that are gone');
+      }
+      await clock.sleep(housekeepingMs, signal);
+    }
+  }
+
+  private async lookForOrphans(): Promise<void> {
+    const { runtime, workers, mirrors, logger, ownerLabel, signal } = this.deps;
     const own = ownerLabel ? { filter: { labelSelector: { [labels.nodeName]: ownerLabel } } } : {};
     const { items } = await runtime.listPodSandbox(own);
+    signal.throwIfAborted();
     for (const { metadata, labels: podLabels } of items) {
       const uid = metadata?.uid || podLabels[labels.podUID];
       if (!uid || this.byUID.has(uid) || workers.state(uid)) continue;
