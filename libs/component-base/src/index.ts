@@ -1,4 +1,5 @@
 export * from './clock';
+export * from './deadline';
 export * from './flags';
 export * from './health-server';
 export * from './linked-signal';

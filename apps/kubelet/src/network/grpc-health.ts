@@ -1,6 +1,6 @@
 import type { Dialer } from '@tinkernetes/vnet';
 import { connect } from 'node:http2';
-import { withDeadline } from './deadline';
+import { withRealDeadline } from './deadline';
 
 export type HealthStatus = 'UNKNOWN' | 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
 const statuses: readonly HealthStatus[] = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
@@ -17,7 +17,7 @@ export interface HealthCheck {
  * Source: https://github.com/grpc/grpc/blob/master/doc/health-checking.md
  */
 export function grpcHealth(dialer: Dialer, check: HealthCheck): Promise<HealthStatus> {
-  return withDeadline(check.timeoutMs, (signal) => ask(dialer, check, signal));
+  return withRealDeadline(check.timeoutMs, (signal) => ask(dialer, check, signal));
 }
 
 async function ask(

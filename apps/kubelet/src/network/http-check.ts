@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:http';
 import { connect as tlsConnect } from 'node:tls';
 import type { Duplex } from 'node:stream';
-import { withDeadline } from './deadline';
+import { withRealDeadline } from './deadline';
 
 export interface HTTPCheck {
   scheme: 'HTTP' | 'HTTPS';
@@ -29,7 +29,7 @@ export const hostPort = (host: string, port: number): string =>
 /** One GET through a node's dialer, certificates not verified: what probes and hooks do. Redirects are not followed. */
 export function httpGet(dialer: Dialer, check: HTTPCheck): Promise<HTTPAnswer> {
   const { host, port, timeoutMs } = check;
-  return withDeadline(timeoutMs, async (signal) => {
+  return withRealDeadline(timeoutMs, async (signal) => {
     const raw = await dialer.dial({ host, port, signal, timeoutMs });
     try {
       return await exchange(raw, check, signal);

@@ -2,7 +2,7 @@ import { Leases, type Lease } from '@tinkernetes/api';
 import { isAlreadyExists, isConflict, isNotFound } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
 import { formatMicroTime, withLinkedSignal, type Clock } from '@tinkernetes/component-base';
-import { withDeadline } from '../network/deadline';
+import { withRealDeadline } from '../network/deadline';
 
 export const leaseNamespace = 'kube-node-lease';
 
@@ -22,7 +22,7 @@ export class NodeLease {
 
   /** Makes the Lease or renews it. While the API server takes its time, the next renewals are the one on its way. */
   renew(nodeUID: string | undefined, signal: AbortSignal): Promise<void> {
-    this.renewing ??= withDeadline(this.options.durationSeconds * 1000, (late) =>
+    this.renewing ??= withRealDeadline(this.options.durationSeconds * 1000, (late) =>
       withLinkedSignal([signal, late], (ended) => this.write(nodeUID, ended)),
     ).finally(() => (this.renewing = undefined));
     return this.renewing;

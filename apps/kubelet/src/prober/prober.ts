@@ -1,7 +1,7 @@
 import type { Container, Pod, Probe } from '@tinkernetes/api';
 import { isCriError, type RuntimeClient } from '@tinkernetes/cri';
 import type { Dialer } from '@tinkernetes/vnet';
-import { withDeadline } from '../network/deadline';
+import { withRealDeadline } from '../network/deadline';
 import { grpcHealth } from '../network/grpc-health';
 import { dialErrorText, hostPort, httpGet } from '../network/http-check';
 import { resolvePort } from '../runtime/lifecycle-hooks';
@@ -105,7 +105,9 @@ async function probeTCP(
   const host = action.host || podIP;
   const port = resolvePort(action.port, container);
   try {
-    const socket = await withDeadline(timeoutMs, (signal) => dialer.dial({ host, port, timeoutMs, signal }));
+    const socket = await withRealDeadline(timeoutMs, (signal) =>
+      dialer.dial({ host, port, timeoutMs, signal }),
+    );
     socket.on('error', () => undefined).destroy();
     return { result: 'success', output: '' };
   } catch (error) {

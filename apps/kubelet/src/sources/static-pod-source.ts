@@ -3,7 +3,7 @@ import { formatTime, type Clock, type Logger, type Timer } from '@tinkernetes/co
 import { watch, type FSWatcher } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { withDeadline } from '../network/deadline';
+import { withRealDeadline } from '../network/deadline';
 import { ignoreMissing } from '../volumes/atomic-writer';
 import { ManifestError, staticPod, type StaticPodOrigin } from './static-pod';
 
@@ -90,7 +90,7 @@ export class StaticPodSource {
   private async lookAtURL(url: string): Promise<void> {
     const { logger, onPods, httpCheckMs } = this.deps;
     try {
-      const text = await withDeadline(fetchTimeoutMs, async (signal) => {
+      const text = await withRealDeadline(fetchTimeoutMs, async (signal) => {
         const response = await fetch(url, { signal });
         if (!response.ok) throw new ManifestError(`${url} answered ${response.status}`);
         return response.text();

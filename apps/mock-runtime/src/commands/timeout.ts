@@ -1,3 +1,4 @@
+import { aborted, withDeadline } from '@tinkernetes/component-base';
 import { parseSignal, type SignalName } from '../kernel/signals';
 import { ExecError, spawn } from '../kernel/spawn';
 import type { Process } from '../kernel/process';
@@ -38,15 +39,10 @@ export async function timeout(process: Process): Promise<number> {
   return hasGnuTools(process) ? 124 : code;
 }
 
-async function endsWithin({ clock }: Process, child: Process, ms: number): Promise<boolean> {
-  const timer = new AbortController();
-  const late = clock.sleep(ms, timer.signal).then(
-    () => false,
-    () => true,
+function endsWithin({ clock }: Process, child: Process, ms: number): Promise<boolean> {
+  return withDeadline(clock, ms, (late) =>
+    Promise.race([child.exited.then(() => true), aborted(late).then(() => false)]),
   );
-  const isInTime = await Promise.race([child.exited.then(() => true), late]);
-  timer.abort(new Error('ended'));
-  return isInTime;
 }
 
 function parse(args: readonly string[]): Limits | undefined {

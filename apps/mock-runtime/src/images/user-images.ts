@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { compileFunction, createContext, Script } from 'node:vm';
-import { UsageError, type Clock } from '@tinkernetes/component-base';
+import { aborted, TimeoutError, UsageError, withDeadline, type Clock } from '@tinkernetes/component-base';
 import { defineImage } from './define-image';
 import type { ImageDefinition } from './image';
 
@@ -23,7 +23,7 @@ const ownName = '@tinkernetes/mock-runtime';
  */
 export async function loadImages(
   file: string,
-  clock: Pick<Clock, 'sleep'>,
+  clock: Pick<Clock, 'setTimeout'>,
   limitMs = defaultLimitMs,
 ): Promise<readonly ImageDefinition[]> {
   const path = resolve(file);
@@ -46,27 +46,17 @@ export async function loadImages(
 /** A node whose images never come would never start, and nobody would know why. */
 const defaultLimitMs = 30_000;
 
-class TooLate extends Error {
-  override readonly name = 'TooLate';
-}
-
-async function inTime<T>(work: T | Promise<T>, clock: Pick<Clock, 'sleep'>, limitMs: number): Promise<T> {
-  const timer = new AbortController();
-  const late = clock.sleep(limitMs, timer.signal).then(
-    () => Promise.reject(new TooLate()),
-    // It was in time.
-    () => new Promise<never>(() => undefined),
-  );
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    timer.abort(new Error('the images are there'));
-  }
+function inTime<T>(work: T | Promise<T>, clock: Pick<Clock, 'setTimeout'>, limitMs: number): Promise<T> {
+  const rejected = async (late: AbortSignal): Promise<never> => {
+    await aborted(late);
+    throw late.reason;
+  };
+  return withDeadline(clock, limitMs, (late) => Promise.race([work, rejected(late)]));
 }
 
 function reasonOf(error: unknown, limitMs: number): string {
   const isLate =
-    error instanceof TooLate ||
+    error instanceof TimeoutError ||
     (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
   if (isLate) return `it has not given its images after ${limitMs / 1000} s`;
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);

@@ -1,4 +1,4 @@
-import { linkSignals } from '@tinkernetes/component-base';
+import { realClock, withDeadline, withLinkedSignal } from '@tinkernetes/component-base';
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { text } from 'node:stream/consumers';
 
@@ -26,21 +26,22 @@ export class ExtenderConnection {
   async call<T>(verb: string, body: object, signal: AbortSignal): Promise<T> {
     const url = `${this.options.urlPrefix.replace(/\/+$/, '')}/${verb}`;
     const { timeoutMs } = this.options;
-    // From the first byte sent to the last one received, as Go's http.Client counts.
-    const deadline = AbortSignal.timeout(timeoutMs);
-    const either = linkSignals(signal, deadline);
-    try {
-      const response = await this.post(url, JSON.stringify(body), either.signal);
+    const ask = async (either: AbortSignal): Promise<T> => {
+      const response = await this.post(url, JSON.stringify(body), either);
       const answer = await text(response);
       if (response.statusCode !== 200)
         throw new Error(`failed ${verb} with extender at URL ${url}, code ${response.statusCode}`);
       return JSON.parse(answer) as T;
-    } catch (error) {
-      if (!deadline.aborted) throw error;
-      throw new Error(`Post "${url}": no whole answer within ${timeoutMs} ms`, { cause: error });
-    } finally {
-      either.release();
-    }
+    };
+    // From the first byte sent to the last one received, as Go's http.Client counts; an extender keeps real time.
+    return withDeadline(realClock, timeoutMs, async (late) => {
+      try {
+        return await withLinkedSignal([signal, late], ask);
+      } catch (error) {
+        if (!late.aborted) throw error;
+        throw new Error(`Post "${url}": no whole answer within ${timeoutMs} ms`, { cause: error });
+      }
+    });
   }
 
   private async post(url: string, body: string, signal: AbortSignal): Promise<IncomingMessage> {
