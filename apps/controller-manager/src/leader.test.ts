@@ -6,6 +6,7 @@ import { formatMicroTime, realClock } from '@tinkernetes/component-base';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { LeadershipLostError } from '@tinkernetes/controller';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
+import { followLease, gapsBetweenHolders, type LeaseHistory } from './testing/lease-history';
 import { ended, ManagerProcesses } from './testing/manager-process';
 import { startNodeActor, type NodeActor } from './testing/node-actor';
 import { startManager } from './testing/test-manager';
@@ -56,12 +57,14 @@ describe('two managers of which one leads', () => {
   let server: TestApiServer;
   let client: Client;
   let actor: NodeActor;
+  let history: LeaseHistory;
   let managers: ManagerProcesses;
 
   beforeAll(async () => {
     server = await startApiServer();
     client = createClient(server.adminConfig);
     actor = await startNodeActor(client);
+    history = await followLease(client, 'kube-controller-manager');
     managers = await ManagerProcesses.create(server, [
       `--leader-elect-lease-duration=${leaseMs}ms`,
       '--leader-elect-renew-deadline=7s',
@@ -70,6 +73,7 @@ describe('two managers of which one leads', () => {
   });
   afterAll(async () => {
     await managers?.stop();
+    await history?.stop();
     await actor?.stop();
     client?.close();
     await server?.stop();
@@ -105,21 +109,27 @@ describe('two managers of which one leads', () => {
   it('goes on under the other when the leader is killed, once its lease has run out, and does nothing twice', async () => {
     const made = new Set<string>();
     actor.pods.addEventHandler({ added: ({ metadata }) => made.add(metadata.uid ?? '') });
-    const first = managers.start();
+    managers.start();
     await create('before');
     await isAvailable('before');
-    managers.start();
     const before = await lease();
+    const [first] = managers.running;
+    if (!first) throw new Error('no manager is running');
+    managers.start();
     await create('meanwhile');
     await ended(first);
-    const last = await lease();
     await isAvailable('meanwhile');
     const after = await lease();
     expect(after.spec.holderIdentity).not.toBe(before.spec.holderIdentity);
-    expect(after.spec.leaseTransitions).toBe((before.spec.leaseTransitions ?? 0) + 1);
-    const waited = Date.parse(after.spec.acquireTime ?? '') - Date.parse(last.spec.renewTime ?? '');
+    const transitions = after.spec.leaseTransitions ?? 0;
+    await eventually(() =>
+      expect(history.versions.at(-1)?.spec.leaseTransitions).toBeGreaterThanOrEqual(transitions),
+    );
+    // On a busy machine the next leader may lose the lease, too: whoever takes it over has to wait.
+    const gaps = gapsBetweenHolders(history.versions);
+    expect(gaps.length).toBeGreaterThan(0);
     // That it takes no more than two tries longer is shown with a clock that nothing disturbs: leader-election.test.ts.
-    expect(waited).toBeGreaterThanOrEqual(leaseMs);
+    for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(leaseMs);
     await eventually(() => expect(made.size).toBe(8));
     const { items } = await client.for(Pods).list({ namespace });
     expect(items.length).toBe(8);

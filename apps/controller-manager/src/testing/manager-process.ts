@@ -49,6 +49,10 @@ export class ManagerProcesses {
     return child;
   }
 
+  get running(): ChildProcess[] {
+    return [...this.children].filter(isRunning);
+  }
+
   async stop(): Promise<void> {
     this.isStopped = true;
     await Promise.all([...this.children].map(ended));
@@ -58,8 +62,11 @@ export class ManagerProcesses {
 
 /** Ends a process, one that is stopped too. */
 export async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (!isRunning(child)) return;
   const exited = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGKILL');
   await exited;
 }
+
+const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode === null && signalCode === null;
