@@ -11,6 +11,7 @@ export * from './metrics';
 export * from './prometheus';
 export * from './random';
 export * from './run-context';
+export * from './text-pool';
 export * from './tracing';
 export * from './step-tracer';
 export * from './turns';

@@ -1,4 +1,4 @@
-import { LruMap } from '@tinkernetes/component-base';
+import { textPool } from '@tinkernetes/component-base';
 import type {
   ContainerEventResponse,
   ContainerStatus,
@@ -121,9 +121,8 @@ const toRuntimeSandbox = (status: PodSandboxStatus): RuntimeSandbox => ({
   ip: status.network?.ip ?? '',
 });
 
-/** What many containers have in common is kept once: each message brings strings of its own. */
-const texts = new LruMap<string, string>(512);
-const common = (text: string): string => texts.getOrCreate(text, () => text);
+/** What many containers have in common is kept once. */
+const common = textPool(512);
 
 export const resourceNumbers = ({
   cpuShares = 0,
