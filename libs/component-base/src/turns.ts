@@ -1,11 +1,12 @@
 /** Work that has gone on for so long in one turn of the event loop lets other work in between. */
-const longTurnMs = 8;
+export const longTurnMs = 8;
 
 let startedAt: number | undefined;
 
 /**
  * Whether the present turn of the event loop has gone on for long, counted from the first call in it. Cheap enough to be
- * asked for each of thousands of items.
+ * asked for each of thousands of items. For items that share a turn, however many bring them; work of which each piece
+ * must get on beside the others has a slice of its own instead (the API server's Slices).
  */
 export function isTurnLong(): boolean {
   const now = performance.now();

@@ -1,9 +1,9 @@
-import type { Clock } from '@tinkernetes/component-base';
+import { longTurnMs, type Clock } from '@tinkernetes/component-base';
 
-/** Long work lets other requests have their turn after this long. */
-const sliceMs = 8;
-
-/** Cuts long work into slices of time: `if (slices.areUsedUp) await slices.next();` */
+/**
+ * Cuts long work into slices of time: `if (slices.areUsedUp) await slices.next();`. Each request has slices of its own:
+ * with a turn that all share (`isTurnLong`), the one that goes on first would take every turn until it has ended.
+ */
 export class Slices {
   private started: number;
 
@@ -12,7 +12,7 @@ export class Slices {
   }
 
   get areUsedUp(): boolean {
-    return this.clock.monotonic() - this.started > sliceMs;
+    return this.clock.monotonic() - this.started > longTurnMs;
   }
 
   /** Resolves in the next turn of the event loop, with a new slice. */
