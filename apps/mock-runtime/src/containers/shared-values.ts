@@ -1,11 +1,14 @@
-import { longestShared, LruMap, textPool } from '@tinkernetes/component-base';
+import { LruMap, textPool } from '@tinkernetes/component-base';
+
+/** What is longer is seldom the same twice. */
+const longest = 256;
 
 /**
  * Keeps equal texts once: a message brings strings of its own, and the configurations of thousands of containers have
  * most of theirs in common. Bytes are copied out of the message, all of which they would keep in memory.
  */
 export class SharedValues {
-  private readonly text = textPool(4096);
+  private readonly texts = textPool(4096);
   private readonly buffers = new LruMap<string, Buffer>(4096);
 
   /** The same object, with strings and bytes that others have too. */
@@ -19,13 +22,17 @@ export class SharedValues {
     return message;
   }
 
+  private text(value: string): string {
+    return value.length > longest ? value : this.texts(value);
+  }
+
   private bytes(value: Uint8Array): Buffer {
     const copy = () => {
       const own = Buffer.allocUnsafeSlow(value.length);
       own.set(value);
       return own;
     };
-    if (value.length > longestShared) return copy();
+    if (value.length > longest) return copy();
     return this.buffers.getOrCreate(Buffer.from(value).toString('latin1'), copy);
   }
 }
