@@ -222,6 +222,28 @@ describe('kubelet', () => {
     expect(kubelet.runtime.calls.filter((c) => c.includes('steady'))).toEqual([]);
   });
 
+  it('goes on when its runtime is slow at the start, and then ends what nobody wants any more', async () => {
+    await kubelet.create('unwanted');
+    await kubelet.phase('unwanted', 'Running');
+    await kubelet.stop();
+    const { runtime, client } = kubelet;
+    await client.for(Pods).delete('unwanted', { namespace: 'default', gracePeriodSeconds: 0 });
+    runtime.calls.length = 0;
+    runtime.hanging.add('ListPodSandbox');
+    try {
+      await kubelet.start(['--runtime-request-timeout=500ms']);
+      // The event generator's listing, and that of what is unwanted.
+      await eventually(() =>
+        expect(runtime.calls.filter((c) => c === 'ListPodSandbox gave up').length).toBeGreaterThan(1),
+      );
+    } finally {
+      runtime.hanging.clear();
+    }
+    await eventually(() => expect(runtime.calls).toContain('StopPodSandbox unwanted'));
+    await kubelet.stop();
+    await kubelet.start();
+  });
+
   it('is not ready while its runtime is gone, and goes on with the same containers afterwards', async () => {
     await kubelet.create('survivor');
     await kubelet.phase('survivor', 'Running');

@@ -48,7 +48,7 @@ export class FakeRuntime {
   /** What exec answers, by command. */
   exec: (container: FakeContainer, command: readonly string[]) => { exitCode: number; stdout?: string } =
     () => ({ exitCode: 0 });
-  /** Calls that are not answered, as `CreateContainer NAME`. */
+  /** Calls that are not answered, as `CreateContainer NAME` and `ListPodSandbox`. */
   readonly hanging = new Set<string>();
   /** Called when a container is asked to stop; its exit code. */
   onStop: (container: FakeContainer, graceSeconds: number) => number | Promise<number> = () => 143;
@@ -222,8 +222,12 @@ export class FakeRuntime {
         this.sandboxes.delete(podSandboxId);
         return {};
       },
-      listPodSandbox: ({ filter }) => ({
-        items: [...this.sandboxes.values()]
+      listPodSandbox: async ({ filter }, { signal }) => {
+        if (this.hanging.has('ListPodSandbox')) {
+          await once(signal, 'abort');
+          this.calls.push('ListPodSandbox gave up');
+        }
+        const items = [...this.sandboxes.values()]
           .filter((s) => matches(s.config.labels, filter?.labelSelector))
           .map((s) => ({
             id: s.id,
@@ -231,8 +235,9 @@ export class FakeRuntime {
             labels: s.config.labels,
             createdAt: s.createdAt,
             state: s.ready ? ('SANDBOX_READY' as const) : ('SANDBOX_NOTREADY' as const),
-          })),
-      }),
+          }));
+        return { items };
+      },
       podSandboxStatus: ({ podSandboxId }) => {
         const s = this.sandboxes.get(podSandboxId);
         if (!s) throw new CriError('NOT_FOUND', 'no such sandbox');
