@@ -1,12 +1,10 @@
 import { openPath } from '../files/open-path';
 import type { Process } from '../kernel/process';
-import { absolute, attempt, parseArgs } from './paths';
+import { absolute, attempt, parseArgs, withoutBareCounts } from './paths';
 
 /** `head [-n N | -N | -c N] [file…]`, all but the last N with `-n -N`: ends as soon as it has enough, so that what feeds it ends too. */
 export async function head(process: Process): Promise<number> {
-  const args = process.argv
-    .slice(1)
-    .map((arg, index, all) => (/^-[nc]$/.test(all[index - 1] ?? '') ? arg : arg.replace(/^-(\d+)$/, '-n$1')));
+  const args = withoutBareCounts(process.argv.slice(1));
   const { rest, values } = parseArgs(args, 'nc');
   const lines = Number(values.get('n') ?? 10);
   const bytes = values.has('c') ? Number(values.get('c')) : undefined;

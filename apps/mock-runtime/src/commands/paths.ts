@@ -72,3 +72,7 @@ export function parseArgs(args: readonly string[], valued = ''): ParsedArgs {
   }
   return { flags, values, rest };
 }
+
+/** `-5`, as `head` and `tail` take it, for `-n5`; in `-n -5` it is a value. */
+export const withoutBareCounts = (args: readonly string[]): string[] =>
+  args.map((arg, index) => (/^-[nc]$/.test(args[index - 1] ?? '') ? arg : arg.replace(/^-(\d+)$/, '-n$1')));

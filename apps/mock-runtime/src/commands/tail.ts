@@ -1,16 +1,20 @@
 import type { Process } from '../kernel/process';
-import { absolute, attempt, hasGnuTools, parseArgs } from './paths';
+import { absolute, attempt, hasGnuTools, parseArgs, withoutBareCounts } from './paths';
 
 /** How often files of the machine are looked at again, as busybox does. */
 const pollMs = 1000;
 
-/** `tail [-n N] [-f|-F] [file…]`. */
+/** `tail [-n N | -c N] [-f|-F] [file…]`, from the Nth on with `+N`. */
 export async function tail(process: Process): Promise<number> {
-  const args = process.argv.slice(1).map((arg) => arg.replace(/^-(\d+)$/, '-n$1'));
+  const args = withoutBareCounts(process.argv.slice(1));
   const { rest, flags, values } = parseArgs(args, 'nc');
-  const count = values.get('n') ?? '10';
+  const bytes = values.get('c');
+  const end = (data: Buffer) =>
+    bytes === undefined
+      ? lastLines(data, values.get('n') ?? '10')
+      : data.subarray(startOf(data.length, bytes));
   if (rest.length === 0) {
-    await process.print(lastLines(await process.stdin.readAll(process.signal), count));
+    await process.print(end(await process.stdin.readAll(process.signal)));
     return 0;
   }
   const follow = flags.has('f') || flags.has('F') || flags.has('follow');
@@ -26,7 +30,7 @@ export async function tail(process: Process): Promise<number> {
         if (process.fs.node(path)?.kind === 'device') return;
         const data = process.fs.readFile(path);
         sizes.set(path, data.length);
-        await process.print(lastLines(data, count));
+        await process.print(end(data));
       },
       { busybox: (path) => `can't open '${path}'`, gnu: (path) => `cannot open '${path}' for reading` },
     );
@@ -47,12 +51,13 @@ export async function tail(process: Process): Promise<number> {
 
 function lastLines(data: Buffer, count: string): Buffer {
   const lines = data.toString('latin1').split(/(?<=\n)/);
-  const kept = count.startsWith('+')
-    ? lines.slice(Number(count) - 1)
-    : Number(count) === 0
-      ? []
-      : lines.slice(-Number(count));
-  return Buffer.from(kept.join(''), 'latin1');
+  return Buffer.from(lines.slice(startOf(lines.length, count)).join(''), 'latin1');
+}
+
+/** Where the last `count` of `length` begin (`-N` says the same), or the Nth with `+N`. */
+function startOf(length: number, count: string): number {
+  const number = Math.abs(Number(count));
+  return Math.max(0, count.startsWith('+') ? number - 1 : length - number);
 }
 
 /** A file of the container tells at once; one of a mount is looked at every second. */

@@ -198,6 +198,7 @@ export const posixScripts: Readonly<Record<string, readonly string[]>> = {
     'echo 1 > f; chmod 600 f; ls -l f | cut -c1-10; chmod +x f; ls -l f | cut -c1-10; chmod u-x,g+r f; ls -l f | cut -c1-10',
     'mkdir d; rmdir d; [ -d d ] || echo gone; touch t; rm -f t none; echo $?',
     'printf "a\\nb\\nc\\nd\\n" > f; head -n 1 f; tail -n 1 f; tail -n +3 f; wc -l f; head -c 3 f',
+    'printf "a\\nb\\nc\\nd\\n" > f; tail -c 3 f; tail -c +6 f; tail -n -1 f; tail -n 0 f; tail -n 9 f; printf xyz | tail -c 2',
     'basename /a/b.txt .txt; basename /a/b/; dirname /a/b/c; dirname x; dirname /',
     'echo content > f; tee g < f; cat g; echo more | tee -a g; cat f g',
     'mkdir -p x/y/z; find x -type d | sort; touch x/a.c x/y/b.c; find x -name "*.c" | sort',
