@@ -205,13 +205,16 @@ describe('public cases', () => {
     ]);
   });
 
-  it('applies an object whose metadata is null as one without', async () => {
-    const path = `${await namespace('null-metadata')}/cfg?fieldManager=m`;
+  it.each([
+    ['metadata is', 'null-metadata', null],
+    ['name is', 'null-name', { name: null, uid: null }],
+  ])('applies an object whose %s null as one without', async (_, inNamespace, metadata) => {
+    const path = `${await namespace(inNamespace)}/cfg?fieldManager=m`;
     for (const code of [201, 200]) {
       const answer = await send(
         'PATCH',
         path,
-        { ...configMap({}), metadata: null },
+        { ...configMap({}), metadata },
         'application/apply-patch+yaml',
       );
       expect(answer).toMatchObject({ code, body: { metadata: { name: 'cfg' } } });

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@tinkernetes/api';
-import { applyConfiguration, badRequest, conflict } from '@tinkernetes/apimachinery';
+import { applyConfiguration, badRequest, conflict, isObject } from '@tinkernetes/apimachinery';
 import { JsonSyntaxError } from '../codec/json-reader';
 import { parseYaml } from '../codec/yaml-reader';
 import { fieldManagement } from '../registry/generic/field-tracking';
@@ -75,10 +75,13 @@ function checkConfig({ resource, info }: ResourceRequest, config: KubeObject): v
   }
 }
 
-/** `metadata: null` applies none, and doesn't take the object's own away. */
+/** Null metadata applies none, and takes neither the object's own nor its name away. */
 function withoutNullMetadata(config: object): object {
   const { metadata, ...rest } = config as { metadata?: unknown };
-  return metadata === null ? rest : config;
+  if (metadata === null) return rest;
+  if (!isObject(metadata)) return config;
+  const given = Object.entries(metadata).filter(([, value]) => value !== null);
+  return { ...config, metadata: Object.fromEntries(given) };
 }
 
 function parseConfig(body: Buffer): KubeObject {
