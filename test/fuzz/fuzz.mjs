@@ -52,6 +52,7 @@ export async function fuzz({ server, count, seed, path, timeLimitMs, log }) {
     };
     let hasFailed = false;
     const property = fc.asyncProperty(batches(), async (mutated) => {
+      if (sent >= count && !hasFailed) return;
       try {
         await batch(mutated);
       } catch (error) {
@@ -62,7 +63,8 @@ export async function fuzz({ server, count, seed, path, timeLimitMs, log }) {
       }
     });
     const details = await fc.check(property, {
-      numRuns: Math.ceil((2 * count) / requestsPerBatch),
+      // Batches have any length; these are more than enough.
+      numRuns: Math.ceil((4 * count) / requestsPerBatch),
       seed,
       path,
       interruptAfterTimeLimit: timeLimitMs,
