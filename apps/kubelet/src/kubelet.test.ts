@@ -193,8 +193,10 @@ describe('kubelet', () => {
     await kubelet.create('unpullable', { containers: [{ name: 'c', image: 'nowhere/none:1' }] });
     await eventually(async () => {
       const state = (await kubelet.get('unpullable')).status?.containerStatuses?.[0]?.state;
-      expect(state?.waiting?.reason).toBe('ErrImagePull');
-      expect(state?.waiting?.message).toContain('failed to resolve reference');
+      expect(state?.waiting?.reason).toBe('ImagePullBackOff');
+      expect(state?.waiting?.message).toMatch(
+        /^Back-off pulling image "nowhere\/none:1": ErrImagePull: .*failed to resolve reference/,
+      );
     });
   });
 

@@ -45,6 +45,8 @@ export interface ImageManagerDeps {
 
 const initialBackOffMs = 10_000;
 const maxBackOffMs = 300_000;
+/** How soon after a failed pull the container is looked at again: then it is known to be waiting. */
+const nextLookMs = 1000;
 
 /** Brings images to the node by policy, with back-off and events. Source: pkg/kubelet/images EnsureImageExists. */
 export class ImageManager {
@@ -152,7 +154,7 @@ export class ImageManager {
       this.failures.set(key, { at: now, message });
       throw new StartError('ErrImagePull', message, {
         cause: error,
-        retryAfterMs: this.backOff.remaining(key, now),
+        retryAfterMs: Math.min(nextLookMs, this.backOff.remaining(key, now)),
       });
     }
   }
