@@ -8,7 +8,9 @@ describe('PendingFrames', () => {
     pending.push(frame(2, 1));
     pending.push(frame(1, 2));
     expect(pending.bytes).toBe(3);
-    expect([...pending.take()]).toEqual([1, 1, 2]);
+    const { framed, content } = pending.take();
+    expect([...content]).toEqual([1, 1, 2]);
+    expect(framed.toString('latin1')).toBe('3\r\n\x01\x01\x02\r\n');
     expect(pending.isEmpty).toBe(true);
     expect(pending.bytes).toBe(0);
   });
@@ -17,8 +19,14 @@ describe('PendingFrames', () => {
     const pending = new PendingFrames();
     for (const size of [40_000, 20_000, 20_000, 200_000, 1]) pending.push(frame(size));
     const sizes: number[] = [];
-    while (!pending.isEmpty) sizes.push(pending.take().length);
+    while (!pending.isEmpty) sizes.push(pending.take().content.length);
     expect(sizes).toEqual([60_000, 20_000, 200_000, 1]);
+  });
+
+  it('says in hexadecimal how long a chunk is', () => {
+    const pending = new PendingFrames();
+    pending.push(frame(0x1234));
+    expect(pending.take().framed.toString('latin1', 0, 6)).toBe('1234\r\n');
   });
 
   it('shares the joined bytes among watchers that write the same', () => {
@@ -28,6 +36,6 @@ describe('PendingFrames', () => {
     for (const part of [a, c]) third.push(part);
     const joined = first.take();
     expect(second.take()).toBe(joined);
-    expect(third.take().length).toBe(4);
+    expect(third.take().content.length).toBe(4);
   });
 });

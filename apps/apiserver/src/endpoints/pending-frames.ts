@@ -19,8 +19,8 @@ export class PendingFrames {
     this.waitingBytes += frame.length;
   }
 
-  /** The next frames as one write: one at least, and no more than a socket is to hold. */
-  take(): Buffer {
+  /** The next frames as one chunk of HTTP: one at least, and no more than a socket is to hold. */
+  take(): Chunk {
     let count = 0;
     let size = 0;
     for (const { length } of this.frames) {
@@ -31,7 +31,7 @@ export class PendingFrames {
     const taken = this.frames.slice(0, count);
     this.frames = count === this.frames.length ? [] : this.frames.slice(count);
     this.waitingBytes -= size;
-    return join(taken);
+    return chunkOf(taken, size);
   }
 
   /** All that waits; nothing does any more. */
@@ -47,14 +47,35 @@ export class PendingFrames {
   }
 }
 
-let latest: { frames: readonly Buffer[]; joined: Buffer } = { frames: [], joined: Buffer.alloc(0) };
-
-/** Watchers write one after the other, and most of them the same: the bytes are joined once for all of those. */
-function join(frames: readonly Buffer[]): Buffer {
-  const [first] = frames;
-  if (first && frames.length === 1) return first;
-  const { frames: known } = latest;
-  if (known.length !== frames.length || !frames.every((frame, i) => frame === known[i]))
-    latest = { frames, joined: Buffer.concat(frames) };
-  return latest.joined;
+/** Frames as a chunk of HTTP's chunked encoding. Source: RFC 9112, 7.1. */
+export interface Chunk {
+  /** With the chunk's size before them. */
+  framed: Buffer;
+  /** The frames alone, for an answer that isn't chunked. */
+  content: Buffer;
 }
+
+interface SharedChunk extends Chunk {
+  frames: readonly Buffer[];
+}
+
+/** As many as there are usually encodings and selections. */
+const sharedChunks = 4;
+const shared: SharedChunk[] = [];
+
+/** Watchers write one after the other, and most of them the same: the bytes are put together once for all of those. */
+function chunkOf(frames: readonly Buffer[], size: number): Chunk {
+  const known = shared.find((chunk) => isSame(chunk.frames, frames));
+  if (known) return known;
+  const head = Buffer.from(`${size.toString(16)}\r\n`);
+  const framed = Buffer.concat([head, ...frames, chunkEnd], head.length + size + chunkEnd.length);
+  const chunk = { frames, framed, content: framed.subarray(head.length, head.length + size) };
+  shared.unshift(chunk);
+  if (shared.length > sharedChunks) shared.pop();
+  return chunk;
+}
+
+const chunkEnd = Buffer.from('\r\n');
+
+const isSame = (a: readonly Buffer[], b: readonly Buffer[]): boolean =>
+  a.length === b.length && a.every((frame, i) => frame === b[i]);

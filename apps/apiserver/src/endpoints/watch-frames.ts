@@ -19,7 +19,7 @@ export interface FrameOptions {
 
 /** Makes the lines of a watch stream in one encoding. Frames of the same key are the same bytes for all watchers. */
 export class WatchFrames {
-  private readonly key: string;
+  private readonly keys: Readonly<Record<FrameType, string>>;
   private columnsSent = false;
 
   constructor(
@@ -27,9 +27,10 @@ export class WatchFrames {
     private readonly negotiated: Negotiated,
     private readonly options: FrameOptions,
   ) {
-    this.key = this.isPlain
+    const key = this.isPlain
       ? `${jsonEncoding(resource.descriptor)}${options.traces ? '+trace' : ''}`
       : `${negotiated.format}:${negotiated.transform ?? ''}:${negotiated.transformVersion ?? ''}:${options.includeObject}:${apiVersionOf(resource.descriptor)}`;
+    this.keys = { ADDED: `ADDED ${key}`, MODIFIED: `MODIFIED ${key}`, DELETED: `DELETED ${key}` };
   }
 
   get contentType(): string {
@@ -51,7 +52,7 @@ export class WatchFrames {
   shared(event: CacheEvent, type: FrameType, entry: CacheEntry): Buffer {
     // The first row of a Table stream carries the columns, so it is this watcher's own.
     if (this.negotiated.transform === 'Table' && !this.columnsSent) return this.single(type, entry);
-    return event.frame(`${type} ${this.key}`, () => this.single(type, entry));
+    return event.frame(this.keys[type], () => this.single(type, entry));
   }
 
   single(type: FrameType, entry: CacheEntry): Buffer {

@@ -56,7 +56,11 @@ describe('a watcher whose events have to be converted', () => {
       },
       countTerminated,
     };
-    const response = { destroyed: false, destroy: () => (response.destroyed = true) };
+    const response = {
+      destroyed: false,
+      destroy: () => (response.destroyed = true),
+      off: () => undefined,
+    };
     const request = {
       resource: { store: { cache }, prepare: () => new Promise(() => undefined) },
       response,

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Timer } from '@tinkernetes/component-base';
 import type { CacheEntry } from '../cacher/cache-entry';
 import type { CacheEvent } from '../cacher/cache-event';
@@ -12,6 +11,7 @@ import { PendingFrames } from './pending-frames';
 import type { Selection } from './selection';
 import { tooOld } from './watch-errors';
 import type { FrameType, WatchFrames } from './watch-frames';
+import { WatchOutput } from './watch-output';
 
 const bookmarkPeriodMs = 60_000;
 /** The last bookmark comes this long before the stream's end. */
@@ -34,6 +34,7 @@ export class WatchStream {
   private unsubscribe: () => void = () => undefined;
   private timers: Timer[] = [];
   private readonly pending = new PendingFrames();
+  private readonly output: WatchOutput;
   private allowedBytes = maxPendingBytes;
   private ended = false;
   private converting: Promise<void> = Promise.resolve();
@@ -47,6 +48,8 @@ export class WatchStream {
     private readonly options: WatchStreamOptions,
   ) {
     this.done = new Promise((resolve) => (this.finish = resolve));
+    const drained = { flush: () => this.flush() };
+    this.output = new WatchOutput(request.response, () => context.feed.turns.later(drained));
   }
 
   open(): void {
@@ -56,25 +59,24 @@ export class WatchStream {
       'Cache-Control': 'no-cache, private',
     });
     response.flushHeaders();
+    this.output.open();
     response.socket?.setNoDelay(true);
     signal.addEventListener('abort', () => this.end(), { once: true });
     response.on('close', () => this.end());
-    const drained = { flush: () => this.flush() };
-    response.on('drain', () => this.context.feed.turns.later(drained));
     this.startTimers();
   }
 
   /** What is there already; no faster than the client reads. */
   async initial(entries: readonly CacheEntry[]): Promise<void> {
-    const { response, signal } = this.request;
+    const { signal } = this.request;
     const { frames, selection } = this.options;
     const slices = new Slices(this.context.clock);
     for (const entry of entries) {
       if (this.ended) return;
       if (selection.matches(entry)) this.write(frames.single('ADDED', entry));
       if (!slices.areUsedUp) continue;
-      for (this.flush(); !this.ended && response.writableNeedDrain; this.flush())
-        await once(response, 'drain', { signal }).catch(() => this.end());
+      for (this.flush(); !this.ended && this.output.needsDrain; this.flush())
+        await this.output.drained(signal).catch(() => this.end());
       await slices.next();
     }
   }
@@ -147,8 +149,7 @@ export class WatchStream {
   /** Few writes to the socket for all frames of a batch; while the client doesn't read, they wait here, shared. */
   private flush(): void {
     if (this.ended) return;
-    const { response } = this.request;
-    while (!this.pending.isEmpty && !response.writableNeedDrain) response.write(this.pending.take());
+    while (!this.pending.isEmpty && !this.output.needsDrain) this.output.write(this.pending.take());
     if (this.pending.isEmpty) this.allowedBytes = maxPendingBytes;
   }
 
@@ -197,9 +198,7 @@ export class WatchStream {
     this.ended = true;
     this.unsubscribe();
     for (const timer of this.timers) timer.cancel();
-    const { response } = this.request;
-    if (!response.destroyed) response.end(this.pending.takeAll());
-    this.pending.clear();
+    this.output.end(this.pending.takeAll());
     this.finish();
   }
 }
