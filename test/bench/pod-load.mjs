@@ -1,6 +1,7 @@
 // Clients that work on Pods through real HTTPS; how fast they get on, and when watchers hear of it.
 import { HttpsClient } from './https-client.mjs';
 import { ServerProbe } from './server-probe.mjs';
+import { startWatchers } from './watch-clients.mjs';
 
 const namespace = 'bench-api';
 export const podsPath = `/api/v1/namespaces/${namespace}/pods`;
@@ -35,6 +36,7 @@ const at = (sorted, quantile) => sorted[Math.min(sorted.length - 1, Math.floor(s
 export class PodLoad {
   /** `target`: `{ access, pids, isNode }`, `access` as `readKubeconfig` returns it. */
   constructor(target) {
+    this.access = target.access;
     this.client = new HttpsClient(target.access, { sockets: concurrency });
     this.watcher = new HttpsClient(target.access, { sockets: Infinity });
     this.probe = new ServerProbe(this.client, target);
@@ -102,29 +104,26 @@ export class PodLoad {
 
   /** Raw frames that reach all watchers while Pods are created. The server's share is counted from the first create. */
   async fanOut({ watchers, creates, prefix }) {
-    const expected = watchers * creates;
-    let received = 0;
-    let done;
-    const all = new Promise((resolve) => (done = resolve));
-    const stops = await this.#watchers(watchers, (lines) => {
-      received += lines;
-      if (received >= expected) done();
-    });
-    const result = await this.probe.during(async () => {
-      const start = performance.now();
-      await this.measure('', creates, (i) => this.create(`${prefix}-${i}`));
-      await all;
-      const perSecond = (expected / (performance.now() - start)) * 1000;
-      return { label: `watch events to ${watchers} watchers`, count: expected, perSecond };
-    });
-    for (const stop of stops) stop();
-    return result;
+    const count = watchers * creates;
+    const clients = await startWatchers(this.access, { path: await this.#watchPath(), count: watchers });
+    try {
+      return await this.probe.during(async () => {
+        const start = performance.now();
+        const all = clients.received(count);
+        await this.measure('', creates, (i) => this.create(`${prefix}-${i}`));
+        await all;
+        const perSecond = (count / (performance.now() - start)) * 1000;
+        return { label: `watch events to ${watchers} watchers`, count, perSecond };
+      });
+    } finally {
+      await clients.stop();
+    }
   }
 
   /** How long after a create was sent a watcher has its event, when nothing else happens; milliseconds. */
   async eventLatency(creates, prefix) {
     let arrived;
-    const [stop] = await this.#watchers(1, () => arrived());
+    const stop = await this.watcher.watch(await this.#watchPath(), () => arrived());
     const times = [];
     for (let i = 0; i < creates; i++) {
       const event = new Promise((resolve) => (arrived = resolve));
@@ -145,17 +144,8 @@ export class PodLoad {
     this.watcher.close();
   }
 
-  async #watchers(count, onLines) {
+  async #watchPath() {
     const { metadata } = JSON.parse(await this.client.request('GET', `${podsPath}?limit=1`));
-    const path = `${podsPath}?watch=1&resourceVersion=${metadata.resourceVersion}`;
-    const stops = [];
-    // Some at a time: each needs a TLS handshake.
-    while (stops.length < count) {
-      const opening = Math.min(10, count - stops.length);
-      stops.push(
-        ...(await Promise.all(Array.from({ length: opening }, () => this.watcher.watch(path, onLines)))),
-      );
-    }
-    return stops;
+    return `${podsPath}?watch=1&resourceVersion=${metadata.resourceVersion}`;
   }
 }
