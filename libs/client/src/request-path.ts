@@ -44,6 +44,8 @@ export function watchQuery(options: WatchOptions): string {
     labelSelector: options.labelSelector,
     fieldSelector: options.fieldSelector,
     resourceVersion: options.resourceVersion,
+    resourceVersionMatch: options.sendInitialEvents ? 'NotOlderThan' : undefined,
+    sendInitialEvents: options.sendInitialEvents,
     allowWatchBookmarks: options.allowWatchBookmarks,
     timeoutSeconds: options.timeoutSeconds,
   });

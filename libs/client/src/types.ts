@@ -41,6 +41,11 @@ export interface WatchOptions extends ScopeOptions {
   fieldSelector?: string;
   resourceVersion?: string;
   allowWatchBookmarks?: boolean;
+  /**
+   * First what is there, as ADDED events, and then a bookmark with `initialEventsEnd`: a list that arrives in pieces.
+   * https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists
+   */
+  sendInitialEvents?: boolean;
   timeoutSeconds?: number;
   /** As in `ListOptions`. */
   metadataOnly?: boolean;

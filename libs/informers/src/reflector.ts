@@ -1,5 +1,5 @@
 import type { KubeObject, Status } from '@tinkernetes/api';
-import { isExpired, isTooManyRequests, StatusError } from '@tinkernetes/apimachinery';
+import { isExpired, isTooManyRequests, keyOf, StatusError } from '@tinkernetes/apimachinery';
 import type { ResourceClient, WatchEvent } from '@tinkernetes/client';
 import { isTurnLong, letOthersRun, type Clock, type Logger, type Random } from '@tinkernetes/component-base';
 import { Backoff } from './backoff';
@@ -32,15 +32,22 @@ const minWatchTimeoutSeconds = 300;
 /** client-go: a watch that ended sooner than this without an event counts as failed, or it would be retried at once for ever. */
 const minWatchDurationMs = 1000;
 
+/** On the bookmark that follows what was there when the watch began. */
+const initialEventsEnd = 'k8s.io/initial-events-end';
+
 /**
- * Keeps a sink equal to a resource on the server: lists once, then watches from the list's resourceVersion, resumes a
- * dropped watch where it stopped, and lists again only when the server no longer has that version.
+ * Keeps a sink equal to a resource on the server: takes what is there and what happens from one watch, resumes a dropped
+ * watch where it stopped, and takes everything again only when the server no longer has that version. What is there comes
+ * as events: each is decoded by itself, where a list of thousands of objects would occupy the event loop at once. Servers
+ * that don't offer that are listed, then watched.
  * Source: k8s.io/client-go/tools/cache Reflector; https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
  */
 export class Reflector<T extends KubeObject> {
   private resourceVersion = '';
   /** The server refused our resourceVersion: list the newest state, whatever the cache has. */
   private expired = false;
+  /** The server has not refused to send what is there in a watch. */
+  private streams = true;
   private readonly backoff: Backoff;
 
   constructor(private readonly options: ReflectorOptions<T>) {
@@ -56,8 +63,8 @@ export class Reflector<T extends KubeObject> {
     const { signal } = this.options;
     while (!signal.aborted) {
       try {
-        await this.options.lists(() => this.list());
-        await this.watchUntilRelist();
+        const open = await this.options.lists(() => this.fill());
+        await this.watchUntilRelist(open);
       } catch (error) {
         if (signal.aborted) return;
         this.options.logger.warn(
@@ -69,27 +76,56 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  private async list(): Promise<void> {
-    const { resource, scope, sink, signal } = this.options;
-    // '0' lets the server answer from its cache at any age; later lists must not go back behind what was seen.
-    const resourceVersion = this.expired ? undefined : this.resourceVersion || '0';
-    const list = await resource.list({ ...scope, signal, resourceVersion }).catch((error: unknown) => {
+  /** Gives the sink what is there. Returns the watch that goes on from there, if one is open. */
+  private async fill(): Promise<AsyncIterable<WatchEvent<T>> | undefined> {
+    try {
+      return this.streams ? await this.stream() : await this.list();
+    } catch (error) {
       if (isExpired(error)) this.expired = true;
       throw error;
-    });
-    this.expired = false;
-    this.resourceVersion = list.metadata.resourceVersion ?? '';
-    await sink.replace(list.items, this.resourceVersion);
+    }
   }
 
-  /** Returns when a new list is needed; throws what a watch can't be resumed after. */
-  private async watchUntilRelist(): Promise<void> {
+  private async stream(): Promise<AsyncIterable<WatchEvent<T>> | undefined> {
+    const events = this.openWatch(this.startVersion, { sendInitialEvents: true })[Symbol.asyncIterator]();
+    try {
+      const { objects, resourceVersion } = await initialState(events);
+      await this.filled(objects, resourceVersion);
+      return { [Symbol.asyncIterator]: () => events };
+    } catch (error) {
+      await events.return?.();
+      // Whatever it says about the query: it does not know it.
+      if (!(error instanceof StatusError) || ![400, 422].includes(error.code)) throw error;
+      this.streams = false;
+      return this.list();
+    }
+  }
+
+  private async list(): Promise<undefined> {
+    const { resource, scope, signal } = this.options;
+    const list = await resource.list({ ...scope, signal, resourceVersion: this.startVersion });
+    await this.filled(list.items, list.metadata.resourceVersion ?? '');
+  }
+
+  /** '0' lets the server answer from its cache at any age; later states must not go back behind what was seen. */
+  private get startVersion(): string | undefined {
+    return this.expired ? undefined : this.resourceVersion || '0';
+  }
+
+  private async filled(objects: readonly T[], resourceVersion: string): Promise<void> {
+    this.expired = false;
+    this.resourceVersion = resourceVersion;
+    await this.options.sink.replace(objects, resourceVersion);
+  }
+
+  /** Begins with `open`. Returns when a new list is needed; throws what a watch can't be resumed after. */
+  private async watchUntilRelist(open: AsyncIterable<WatchEvent<T>> | undefined): Promise<void> {
     const { signal, clock, logger } = this.options;
-    while (!signal.aborted) {
+    for (let watch = open; !signal.aborted; watch = undefined) {
       const startedAt = clock.monotonic();
       let events = 0;
       try {
-        for await (const event of this.openWatch()) {
+        for await (const event of watch ?? this.openWatch(this.resourceVersion)) {
           events++;
           this.handle(event);
           if (isTurnLong()) await letOthersRun();
@@ -112,12 +148,16 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  private openWatch(): AsyncIterable<WatchEvent<T>> {
+  private openWatch(
+    resourceVersion: string | undefined,
+    { sendInitialEvents = false } = {},
+  ): AsyncIterable<WatchEvent<T>> {
     const { resource, scope, random, signal } = this.options;
     return resource.watch({
       ...scope,
       signal,
-      resourceVersion: this.resourceVersion,
+      resourceVersion,
+      sendInitialEvents,
       allowWatchBookmarks: true,
       timeoutSeconds: Math.floor(minWatchTimeoutSeconds * (1 + random.next())),
     });
@@ -137,4 +177,23 @@ export class Reflector<T extends KubeObject> {
       if (!signal.aborted) throw error;
     });
   }
+}
+
+/** Reads a watch up to the end of what was there when it began. */
+async function initialState<T extends KubeObject>(
+  events: AsyncIterator<WatchEvent<T>>,
+): Promise<{ objects: readonly T[]; resourceVersion: string }> {
+  const objects = new Map<string, T>();
+  for (let next = await events.next(); !next.done; next = await events.next()) {
+    const { type, object } = next.value;
+    if (type === 'ERROR') throw StatusError.fromStatus(object as Status);
+    const { annotations, resourceVersion = '' } = object.metadata;
+    if (type === 'BOOKMARK') {
+      if (annotations?.[initialEventsEnd] === 'true')
+        return { objects: [...objects.values()], resourceVersion };
+    } else if (type === 'DELETED') objects.delete(keyOf(object));
+    else objects.set(keyOf(object), object);
+    if (isTurnLong()) await letOthersRun();
+  }
+  throw new Error('the watch ended before it had sent what was there');
 }

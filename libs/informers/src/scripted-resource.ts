@@ -6,10 +6,15 @@ type Step = { event: WatchEvent<ConfigMap> } | { end: true } | { error: unknown 
 /** A resource whose lists and watches a test scripts, for tests of the reflector. */
 export class ScriptedResource {
   readonly lists: ListOptions[] = [];
+  /** Watches that were to begin with what is there. */
+  readonly streams: WatchOptions[] = [];
+  /** All others. */
   readonly watches: WatchOptions[] = [];
-  /** What the next lists answer; an Error rejects. The last one is kept. */
+  /** What is there at the next lists and streams; an Error rejects. The last one is kept. */
   answers: (ConfigMap[] | Error)[] = [[]];
   version = 1;
+  /** What a stream is refused with. */
+  refusal: Error | undefined;
   private steps: Step[] = [];
   private wake: () => void = () => undefined;
 
@@ -23,16 +28,25 @@ export class ScriptedResource {
       descriptor: ConfigMaps,
       list: async (options: ListOptions = {}) => {
         this.lists.push(options);
-        const answer = this.answers.length > 1 ? this.answers.shift() : this.answers[0];
-        if (answer instanceof Error) throw answer;
-        return { metadata: { resourceVersion: String(this.version) }, items: answer ?? [] };
+        return { metadata: { resourceVersion: String(this.version) }, items: this.answer() };
       },
       watch: (options: WatchOptions = {}) => this.watch(options),
     } as Partial<ResourceClient<ConfigMap>> as ResourceClient<ConfigMap>;
   }
 
+  private answer(): ConfigMap[] {
+    const answer = this.answers.length > 1 ? this.answers.shift() : this.answers[0];
+    if (answer instanceof Error) throw answer;
+    return answer ?? [];
+  }
+
   private async *watch(options: WatchOptions): AsyncIterable<WatchEvent<ConfigMap>> {
-    this.watches.push(options);
+    if (options.sendInitialEvents) {
+      this.streams.push(options);
+      if (this.refusal) throw this.refusal;
+      for (const object of this.answer()) yield { type: 'ADDED', object };
+      yield initialEventsEnd(this.version);
+    } else this.watches.push(options);
     while (!options.signal?.aborted) {
       const step = this.steps.shift();
       if (!step) {
@@ -46,6 +60,16 @@ export class ScriptedResource {
     }
   }
 }
+
+const initialEventsEnd = (version: number): WatchEvent<ConfigMap> => ({
+  type: 'BOOKMARK',
+  object: {
+    metadata: {
+      resourceVersion: String(version),
+      annotations: { 'k8s.io/initial-events-end': 'true' },
+    },
+  },
+});
 
 export const configMap = (
   name: string,

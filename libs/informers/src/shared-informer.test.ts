@@ -48,7 +48,7 @@ describe('SharedInformer', () => {
     await factory.waitForSync();
   };
 
-  it('lists once from the cache of the server, then follows its watch', async () => {
+  it('takes what is there from the cache of the server, and what happens, in one watch', async () => {
     resource.answers = [[configMap('a', 1, { v: '1' })]];
     resource.version = 5;
     await start();
@@ -59,12 +59,39 @@ describe('SharedInformer', () => {
     );
     await eventually(() => expect(seen).toHaveLength(4));
     expect(seen).toEqual(['added a (initial)', 'updated a 1→2', 'added b', 'deleted a']);
-    expect(resource.lists).toMatchObject([{ resourceVersion: '0' }]);
-    expect(resource.watches).toMatchObject([{ resourceVersion: '5', allowWatchBookmarks: true }]);
-    expect(resource.watches[0]?.timeoutSeconds).toBeGreaterThanOrEqual(300);
-    expect(resource.watches[0]?.timeoutSeconds).toBeLessThan(600);
+    expect(resource.streams).toMatchObject([{ resourceVersion: '0', allowWatchBookmarks: true }]);
+    expect(resource.streams[0]?.timeoutSeconds).toBeGreaterThanOrEqual(300);
+    expect(resource.streams[0]?.timeoutSeconds).toBeLessThan(600);
+    expect([resource.lists.length, resource.watches.length]).toEqual([0, 0]);
     expect(informer.lister.list().map((o) => o.metadata.name)).toEqual(['b']);
     expect(informer.lastSyncResourceVersion).toBe('8');
+  });
+
+  it.each(['BadRequest', 'Invalid'] as const)(
+    'lists, then watches, where the server answers a watch for what is there with %s',
+    async (reason) => {
+      resource.refusal = new StatusError(reason, 'sendInitialEvents is forbidden for watch');
+      resource.answers = [[configMap('a', 1)]];
+      resource.version = 5;
+      await start();
+      await eventually(() => expect(resource.watches.length).toBe(1));
+      expect(seen).toEqual(['added a (initial)']);
+      expect(resource.lists).toMatchObject([{ resourceVersion: '0' }]);
+      expect(resource.watches[0]?.resourceVersion).toBe('5');
+      resource.answers = [[configMap('a', 1)]];
+      resource.send({ event: { type: 'ERROR', object: expired().toStatus() } });
+      await eventually(() => expect(resource.watches.length).toBe(2));
+      expect([resource.lists.length, resource.streams.length]).toEqual([2, 1]);
+    },
+  );
+
+  it('asks again when a watch ends before it has sent all that was there', async () => {
+    resource.answers = [refused(), [configMap('a', 1)]];
+    factory.start();
+    await clock.advance(200);
+    await factory.waitForSync();
+    expect(seen).toEqual(['added a (initial)']);
+    expect(resource.streams).toHaveLength(2);
   });
 
   it('tells handlers of all objects once more when it is asked to, as in an initial list', async () => {
@@ -106,17 +133,17 @@ describe('SharedInformer', () => {
       { event: { type: 'BOOKMARK', object: { metadata: { resourceVersion: '20' } } } },
       { end: true },
     );
-    await eventually(() => expect(resource.watches).toHaveLength(2));
-    expect(resource.watches[1]?.resourceVersion).toBe('20');
-    expect(resource.lists).toHaveLength(1);
+    await eventually(() => expect(resource.watches.length).toBe(1));
+    expect(resource.watches[0]?.resourceVersion).toBe('20');
+    expect(resource.streams).toHaveLength(1);
   });
 
   it('resumes a watch that broke', async () => {
     await start();
     resource.send({ event: { type: 'ADDED', object: configMap('a', 3) } }, { error: refused() });
-    await eventually(() => expect(resource.watches).toHaveLength(2));
-    expect(resource.watches[1]?.resourceVersion).toBe('3');
-    expect(resource.lists).toHaveLength(1);
+    await eventually(() => expect(resource.watches.length).toBe(1));
+    expect(resource.watches[0]?.resourceVersion).toBe('3');
+    expect(resource.streams).toHaveLength(1);
   });
 
   it('lists again when the version is too old, and tells what changed meanwhile', async () => {
@@ -126,21 +153,20 @@ describe('SharedInformer', () => {
     resource.version = 50;
     resource.answers = [[configMap('a', 40, { v: '9' }), configMap('c', 1), configMap('d', 41)]];
     resource.send({ event: { type: 'ERROR', object: expired().toStatus() } });
-    await eventually(() => expect(resource.watches).toHaveLength(2));
-    expect(seen).toEqual(['updated a 1→9', 'added d', 'deleted b']);
-    expect(resource.lists[1]?.resourceVersion).toBeUndefined();
-    expect(resource.watches[1]?.resourceVersion).toBe('50');
+    await eventually(() => expect(seen).toEqual(['updated a 1→9', 'added d', 'deleted b']));
+    expect(resource.streams[1]?.resourceVersion).toBeUndefined();
+    expect(informer.lastSyncResourceVersion).toBe('50');
   });
 
   it('waits longer and longer while the server is away, and comes back by itself', async () => {
     resource.answers = [refused(), refused(), refused(), [configMap('a', 1)]];
     factory.start();
     await clock.advance(0);
-    expect(resource.lists).toHaveLength(1);
+    expect(resource.streams).toHaveLength(1);
     await clock.advance(200);
-    expect(resource.lists).toHaveLength(2);
+    expect(resource.streams).toHaveLength(2);
     await clock.advance(100);
-    expect(resource.lists).toHaveLength(2);
+    expect(resource.streams).toHaveLength(2);
     await clock.advance(2000);
     await factory.waitForSync();
     expect(informer.hasSynced).toBe(true);
@@ -150,9 +176,9 @@ describe('SharedInformer', () => {
     await start();
     resource.send({ end: true });
     await clock.advance(50);
-    expect(resource.watches).toHaveLength(1);
+    expect(resource.watches).toHaveLength(0);
     await clock.advance(200);
-    expect(resource.watches).toHaveLength(2);
+    expect(resource.watches).toHaveLength(1);
   });
 
   it('gives a late handler what is in the cache, and stops when it is removed', async () => {
@@ -169,6 +195,22 @@ describe('SharedInformer', () => {
     resource.send({ event: { type: 'ADDED', object: configMap('c', 3) } });
     await eventually(() => expect(seen).toContain('added c'));
     expect(late).toHaveLength(2);
+  });
+
+  it('tells a handler that comes while the cache is being filled of each object once', async () => {
+    resource.answers = [Array.from({ length: 500 }, (_, i) => configMap(`c-${i}`, 1))];
+    const names: string[] = [];
+    const filling = factory.for(ConfigMaps, { namespace: 'slow' });
+    let registered = false;
+    // An index is asked for each object that is put into the cache.
+    filling.addIndex('any', () => {
+      if (!registered) filling.addEventHandler({ added: (o) => names.push(o.metadata.name) });
+      registered = true;
+      return [];
+    });
+    await start();
+    expect(names.length).toBe(500);
+    expect(new Set(names).size).toBe(500);
   });
 
   it('goes on when a handler throws', async () => {

@@ -36,6 +36,8 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Reflec
   private readonly syncWaiters = new Set<() => void>();
   private running: Promise<void> | undefined;
   private isSynced = false;
+  /** Who has registered while the store was being filled; undefined at all other times. */
+  private lateHandlers: EventHandler<T>[] | undefined;
 
   constructor(
     resource: ResourceClient<T>,
@@ -65,16 +67,19 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Reflec
 
   addEventHandler(handler: EventHandler<T>): () => void {
     this.handlers.add(handler);
-    for (const object of this.store.list()) this.call(object, () => handler.added?.(object, true));
+    if (this.lateHandlers) this.lateHandlers.push(handler);
+    else for (const tell of this.contentFor([handler])) tell();
     return () => void this.handlers.delete(handler);
   }
 
   async replay(): Promise<void> {
-    const handlers = [...this.handlers];
-    const tell = (object: T) => () => {
+    await inBatches(this.contentFor([...this.handlers]));
+  }
+
+  private contentFor(handlers: readonly EventHandler<T>[]): (() => void)[] {
+    return this.store.list().map((object) => () => {
       for (const handler of handlers) this.call(object, () => handler.added?.(object, true));
-    };
-    await inBatches(this.store.list().map(tell));
+    });
   }
 
   waitForSync(signal: AbortSignal = this.deps.signal): Promise<void> {
@@ -103,9 +108,11 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Reflec
   async replace(objects: readonly T[]): Promise<void> {
     const gone = new Set(this.store.keys());
     const notifications: (() => void)[] = [];
-    // Who registers while the notifications run sees the whole store at once, and must not hear of it twice.
+    // Who registers from now on sees the whole store at once, and must not hear of it twice.
     const handlers = [...this.handlers];
+    this.lateHandlers = [];
     for (const object of objects) {
+      if (isTurnLong()) await letOthersRun();
       gone.delete(keyOf(object));
       const old = this.put(object);
       if (old && old.metadata.resourceVersion === object.metadata.resourceVersion) continue;
@@ -115,7 +122,9 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Reflec
       const old = this.store.remove(key);
       if (old) notifications.push(() => this.notifyDeleted(handlers, old));
     }
-    await inBatches(notifications);
+    const late = this.lateHandlers;
+    this.lateHandlers = undefined;
+    await inBatches(late.length > 0 ? [...notifications, ...this.contentFor(late)] : notifications);
     this.isSynced = true;
     for (const resolve of this.syncWaiters) resolve();
     this.syncWaiters.clear();

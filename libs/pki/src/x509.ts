@@ -1,4 +1,5 @@
 import { webcrypto } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import type * as X509 from '@peculiar/x509';
 import type { AlternativeNames, Subject, Validity } from './types';
 
@@ -14,9 +15,22 @@ export function loadX509(): Promise<typeof X509> {
   return loaded;
 }
 
-async function load(): Promise<typeof X509> {
+/** What the library is made of, the largest parts: all at once they would occupy the event loop for 100 ms. */
+const parts = [
   // The library's dependency injection needs it, and leaves it to the application to load.
-  await import('reflect-metadata');
+  () => import('reflect-metadata'),
+  () => import('@peculiar/asn1-schema'),
+  () => import('@peculiar/asn1-x509'),
+  () => import('@peculiar/asn1-cms'),
+  () => import('@peculiar/asn1-rsa'),
+  () => import('@peculiar/asn1-pkcs9'),
+];
+
+async function load(): Promise<typeof X509> {
+  for (const part of parts) {
+    await part();
+    await setImmediate();
+  }
   const x509 = await import('@peculiar/x509');
   x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
   return x509;
