@@ -17,6 +17,8 @@ export interface RootOptions {
   programs?: Readonly<Record<string, ProgramLoader>>;
   /** Absolute paths of files. */
   files?: Readonly<Record<string, string>>;
+  /** Symbolic links: path → target. */
+  links?: Readonly<Record<string, string>>;
   /** Extra lines of /etc/passwd and /etc/group: name → uid. */
   users?: Readonly<Record<string, number>>;
   /** Extra lines of /etc/group: name → gid and members. */
@@ -32,6 +34,7 @@ const devices = ['null', 'zero', 'random', 'full', 'stdin', 'stdout', 'stderr', 
 export function rootTree({
   programs = {},
   files = {},
+  links = {},
   users = {},
   groups = {},
   osRelease,
@@ -64,6 +67,7 @@ export function rootTree({
   for (const [path, node] of Object.entries(commands)) place(root, path, node);
   for (const [path, loader] of Object.entries(programs)) place(root, path, executable(loader));
   for (const [path, text] of Object.entries(files)) place(root, path, file(text));
+  for (const [path, target] of Object.entries(links)) place(root, path, link(target));
   return root;
 }
 

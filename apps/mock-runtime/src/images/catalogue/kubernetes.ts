@@ -1,11 +1,10 @@
 import type { ImageConfig } from '../image';
-import { defaultConfiguration } from '../programs/nginx-config';
+import { nginxFiles, nginxLinks } from './nginx-files';
 import type { ProgramLoader } from '../root-tree';
 import type { TagRules } from '../tags';
 import { toolset, withCurl } from '../toolset';
 import { path, type Entry } from './entry';
 import { loaders } from './loaders';
-import { nginxConf, welcomePage } from './web-servers';
 
 /** Kubernetes' own images, for sandboxes and tests. */
 export const kubernetesImages: readonly Entry[] = [
@@ -50,11 +49,10 @@ function testImage(name: string, tags: TagRules, config: ImageConfig): Entry {
       commands: toolset('busybox'),
       programs: programs[name],
       files: {
-        '/etc/nginx/nginx.conf': nginxConf,
-        '/etc/nginx/conf.d/default.conf': defaultConfiguration,
-        '/usr/share/nginx/html/index.html': welcomePage,
+        ...nginxFiles,
         '/usr/local/apache2/htdocs/index.html': '<html><body><h1>It works!</h1></body></html>\n',
       },
+      links: nginxLinks,
     }),
   };
 }

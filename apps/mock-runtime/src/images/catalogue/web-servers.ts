@@ -1,21 +1,7 @@
-import { defaultConfiguration } from '../programs/nginx-config';
+import { nginxFiles, nginxLinks } from './nginx-files';
 import { osRelease, path, type Entry } from './entry';
 import { loaders } from './loaders';
 import { toolset } from '../toolset';
-
-export const welcomePage = `<!DOCTYPE html>
-<html>
-<head><title>Welcome to nginx!</title></head>
-<body>
-<h1>Welcome to nginx!</h1>
-<p>This page is served by an nginx that an emulated node runs. It answers real HTTP, so the network between
-you and this container works.</p>
-</body>
-</html>
-`;
-
-export const nginxConf =
-  'user  nginx;\nworker_processes  auto;\n\nevents {\n    worker_connections  1024;\n}\n\nhttp {\n    include       /etc/nginx/mime.types;\n    include /etc/nginx/conf.d/*.conf;\n}\n';
 
 const nginxVariants = [
   'alpine',
@@ -88,13 +74,8 @@ function nginxImage(repository: string, versions: Record<number, number>): Entry
       },
       users: { nginx: 101 },
       osRelease: osRelease('Debian GNU/Linux', 'debian', '13'),
-      files: {
-        '/etc/nginx/nginx.conf': nginxConf,
-        '/etc/nginx/conf.d/default.conf': defaultConfiguration,
-        '/usr/share/nginx/html/index.html': welcomePage,
-        '/usr/share/nginx/html/50x.html':
-          '<!DOCTYPE html>\n<title>Error</title>\n<h1>An error occurred.</h1>\n',
-      },
+      files: nginxFiles,
+      links: nginxLinks,
     }),
   };
 }

@@ -3,7 +3,7 @@ import { NetError } from '@tinkernetes/vnet';
 import { absolute, parseArgs } from '../../commands/paths';
 import type { Process } from '../../kernel/process';
 import { serveHttp } from './http-listener';
-import { logTime } from './nginx';
+import { logTime } from './log-time';
 
 /** Apache's httpd: files below htdocs. */
 export async function apache(process: Process): Promise<number> {

@@ -4,7 +4,11 @@ import type { TcpListener } from '../../network/net-namespace';
 import type { Address } from '@tinkernetes/vnet';
 import type { Duplex } from 'node:stream';
 
-export type HttpHandler = (request: IncomingMessage, response: ServerResponse, client: Address) => void;
+export type HttpHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  client: Address,
+) => void | Promise<void>;
 
 export interface HttpService {
   readonly listener: TcpListener;
@@ -12,25 +16,36 @@ export interface HttpService {
   close(): void;
 }
 
+export interface HttpOptions {
+  port: number;
+  handle: HttpHandler;
+  /** Puts TLS over a connection. */
+  secure?: (stream: Duplex) => Duplex;
+}
+
 /** Serves HTTP on a port of the container's network. Throws NetError EADDRINUSE. */
-export function serveHttp(process: Process, port: number, handle: HttpHandler): HttpService {
+export const serveHttp = (process: Process, port: number, handle: HttpHandler): HttpService =>
+  serveHttps(process, { port, handle });
+
+/** Serves HTTPS, where `secure` is given. Throws NetError EADDRINUSE. */
+export function serveHttps(process: Process, { port, handle, secure }: HttpOptions): HttpService {
   const clients = new WeakMap<Duplex, Address>();
   const open = new Set<Duplex>();
   let server: Server | undefined;
   // The server object is made for the first connection: an idle web server costs one map entry.
   const ensure = () =>
     (server ??= createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
-      try {
-        handle(request, response, clients.get(request.socket) ?? { host: '', port: 0 });
-      } catch (error) {
-        refuse(response, error);
-      }
+      const client = clients.get(request.socket) ?? { host: '', port: 0 };
+      Promise.resolve()
+        .then(() => handle(request, response, client))
+        .catch((error: unknown) => refuse(response, error));
     }));
-  const listener = process.net.listen({ port }, ({ stream, remote }) => {
+  const listener = process.net.listen({ port }, ({ stream: raw, remote }) => {
+    const stream = secure?.(raw) ?? raw;
     clients.set(stream, remote);
-    open.add(stream);
-    stream.once('close', () => open.delete(stream));
-    stream.on('error', () => stream.destroy());
+    open.add(raw);
+    raw.once('close', () => open.delete(raw));
+    for (const end of new Set([raw, stream])) end.on('error', () => raw.destroy());
     ensure().emit('connection', stream);
   });
   const close = () => {

@@ -48,7 +48,7 @@ async function serveCode(process: Process, port: number, code: string): Promise<
   const body = /wfile\.write\(\s*b?(['"])((?:\\.|(?!\1).)*)\1/.exec(code)?.[2];
   if (body === undefined) return pythonHttpServer(process, port);
   const status = Number(/send_response\(\s*(\d+)/.exec(code)?.[1] ?? 200);
-  serveHttp(process, port, (_request, response) => response.writeHead(status).end(unescaped(body)));
+  serveHttp(process, port, (_request, response) => void response.writeHead(status).end(unescaped(body)));
   await process.untilSignal('SIGTERM', 'SIGINT');
   return 0;
 }
