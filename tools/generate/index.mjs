@@ -3,7 +3,7 @@ import { generateApi } from './api.mjs';
 import { generateCriDescriptor } from './cri-descriptor.mjs';
 import { generateCriProto } from './cri-proto.mjs';
 import { generateCsiDescriptor } from './csi-descriptor.mjs';
-import { generateDevicePluginDescriptor } from './device-plugin-descriptor.mjs';
+import { generateKubeletDescriptors } from './kubelet-descriptors.mjs';
 import { generateEtcdDescriptor } from './etcd-descriptor.mjs';
 import { generateVnetDescriptor } from './vnet-descriptor.mjs';
 
@@ -12,5 +12,5 @@ generateCriProto();
 generateCriDescriptor();
 generateVnetDescriptor();
 generateCsiDescriptor();
-generateDevicePluginDescriptor();
+generateKubeletDescriptors();
 generateEtcdDescriptor();

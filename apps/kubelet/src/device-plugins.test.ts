@@ -1,8 +1,33 @@
+import { Client, credentials } from '@grpc/grpc-js';
 import { Events, Nodes, type Container, type Pod } from '@tinkernetes/api';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { join } from 'node:path';
+import { podResourcesService } from './pod-resources/pod-resources-api';
 import { FakeDevicePlugin, register } from './testing/fake-device-plugin';
 import { KubeletFixture, nodeName } from './testing/kubelet-fixture';
+
+/** Calls the API as an agent of the node does. */
+async function askPodResources(socket: string, name: string, request: object = {}): Promise<unknown> {
+  const method = podResourcesService()[name];
+  if (!method) throw new Error(`there is no method ${name}`);
+  const client = new Client(`unix://${socket}`, credentials.createInsecure(), {
+    'grpc.default_authority': 'localhost',
+  });
+  try {
+    return await new Promise((resolve, reject) => {
+      client.makeUnaryRequest(
+        method.path,
+        method.requestSerialize,
+        method.responseDeserialize,
+        request,
+        { deadline: Date.now() + 10_000 },
+        (error, answer) => (error ? reject(error) : resolve(answer)),
+      );
+    });
+  } finally {
+    client.close();
+  }
+}
 
 describe('device plugins', () => {
   let kubelet: KubeletFixture;
@@ -113,6 +138,37 @@ describe('device plugins', () => {
     await kubelet.create('next', { containers: [wants('next-main', 'example.com/one', 1)] });
     expect(await envOf('next-main', 'VISIBLE_DEVICES')).toBe('only');
     expect(plugin.allocated.flat().every((id) => id === 'only')).toBe(true);
+  });
+
+  it('are told of by the pod-resources API: who has which, which there are, and of one Pod', async () => {
+    await startPlugin('example.com/told', ['t-0', 't-1']);
+    await offers('example.com/told', 2, 2);
+    await kubelet.create('told', { containers: [wants('told-main', 'example.com/told', 1)] });
+    const [given = ''] = [await envOf('told-main', 'VISIBLE_DEVICES')];
+    const own = {
+      name: 'told',
+      namespace: 'default',
+      containers: [
+        expect.objectContaining({
+          name: 'told-main',
+          devices: [expect.objectContaining({ resourceName: 'example.com/told', deviceIds: [given] })],
+        }),
+      ],
+    };
+    const socket = join(kubelet.directory, 'root/pod-resources/kubelet.sock');
+    expect(await askPodResources(socket, 'list')).toMatchObject({
+      podResources: expect.arrayContaining([own]) as unknown,
+    });
+    const request = { podName: 'told', podNamespace: 'default' };
+    expect(await askPodResources(socket, 'get', request)).toMatchObject({ podResources: own });
+    await expect(askPodResources(socket, 'get', { ...request, podName: 'none' })).rejects.toThrow(
+      'pod none in namespace default not found',
+    );
+    const { devices } = (await askPodResources(socket, 'getAllocatableResources')) as {
+      devices: { resourceName: string; deviceIds: string[] }[];
+    };
+    const ids = devices.filter(({ resourceName }) => resourceName === 'example.com/told');
+    expect(ids.flatMap(({ deviceIds }) => deviceIds).sort()).toEqual(['t-0', 't-1']);
   });
 
   it('fail the Pod when the plugin does', async () => {

@@ -6,6 +6,7 @@ import { get as httpsGet } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { staggered } from './light-nodes';
+import { FakeDevicePlugin } from './testing/fake-device-plugin';
 import { KubeletFixture } from './testing/kubelet-fixture';
 
 describe('light nodes', () => {
@@ -55,6 +56,33 @@ describe('light nodes', () => {
       (s) => s.config.labels['tinkernetes.dev/node'],
     );
     expect(owners.sort()).toEqual(names);
+  });
+
+  it('each offer what the machine’s device plugins list', async () => {
+    const plugin = new FakeDevicePlugin(join(kubelet.directory, 'root/device-plugins'), 'example.com/gpu', [
+      'gpu-0',
+      'gpu-1',
+    ]);
+    try {
+      await plugin.start();
+      for (const name of names)
+        await eventually(async () => {
+          const { status } = await kubelet.client.for(Nodes).get(name);
+          expect(status?.allocatable?.['example.com/gpu']).toBe('2');
+        });
+      const resources = { limits: { 'example.com/gpu': '2' }, requests: { 'example.com/gpu': '2' } };
+      for (const [i, nodeName] of names.entries())
+        await kubelet.create(`gpu-${i}`, {
+          nodeName,
+          containers: [{ name: `gpu-${i}-main`, image: 'busybox', resources }],
+        });
+      for (const i of names.keys()) await kubelet.phase(`gpu-${i}`, 'Running');
+      expect(plugin.allocated).toEqual(names.map(() => ['gpu-0', 'gpu-1']));
+      for (const i of names.keys())
+        await kubelet.client.for(Pods).delete(`gpu-${i}`, { namespace: 'default', gracePeriodSeconds: 0 });
+    } finally {
+      plugin.stop();
+    }
   });
 
   it('are each served on a port of their own, with their own Pods', async () => {

@@ -9,6 +9,7 @@ import { createPodContainers } from './agent/pod-containers';
 import { createPodControl, type PodControl } from './agent/pod-control';
 import { createPodStorage, type PodStorage } from './agent/pod-storage';
 import { DeviceManager } from './devices/device-manager';
+import type { PluginRegistrar } from './devices/plugin-registrar';
 import type { NodeWatch } from './node/node-watch';
 import type { SharedRuntime } from './node/shared-runtime';
 import type { Membership } from './node/shared-watches';
@@ -26,6 +27,8 @@ export interface NodeAgentDeps {
   client: Client;
   watch: NodeWatch;
   shared: SharedRuntime;
+  /** Where the machine's device plugins register. */
+  registrar: PluginRegistrar;
   /** Of the kubelet's server. */
   port: number;
 }
@@ -48,6 +51,7 @@ export class NodeAgent {
     this.services = shared.watches.join(client, Services);
     this.devices = new DeviceManager({
       directory: join(options.rootDir, 'device-plugins'),
+      registrar: deps.registrar,
       clock,
       logger,
       signal,
@@ -178,8 +182,9 @@ export class NodeAgent {
         'CSI volumes',
         this.control.pods.endOrphans().then(() => this.startCsi()),
       );
-      // Light nodes have no hardware of their own.
-      if (!this.deps.options.ownerLabel) this.inBackground('device plugins', this.devices.start());
+      this.inBackground('device plugins', this.devices.start());
+      // Who asks at the socket names no node: light nodes have none.
+      if (!options.ownerLabel) this.inBackground('pod-resources', this.servePodResources());
       logger.info(
         { node: this.deps.options.nodeName, pods: this.control.pods.list().length },
         'kubelet is running',
@@ -238,6 +243,18 @@ export class NodeAgent {
       (known) => this.control.pods.has(known) || this.isWorkedOn(known),
     ))
       await this.storage.volumes.remove(uid);
+  }
+
+  private async servePodResources(): Promise<void> {
+    const { context, options } = this.deps;
+    const { servePodResources } = await import('./pod-resources/pod-resources-server');
+    await servePodResources({
+      socket: join(options.rootDir, 'pod-resources/kubelet.sock'),
+      devices: this.devices,
+      pods: () => this.podList().filter((pod) => !isPhaseTerminal(pod.status?.phase)),
+      logger: context.logger,
+      signal: context.signal,
+    });
   }
 
   private isWorkedOn(uid: string): boolean {

@@ -1,7 +1,9 @@
 import { linkSignals, type Run, type RunContext } from '@tinkernetes/component-base';
 import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { ensureIdentity, rotateIdentity, type NodeIdentity } from './bootstrap/client-certificate';
+import { PluginRegistrar } from './devices/plugin-registrar';
 import { nodesOf, staggered, startingAtOnce } from './light-nodes';
 import { accessOfLightNodes, accessOfNode, type ApiAccess } from './node/api-access';
 import { SharedRuntime } from './node/shared-runtime';
@@ -24,6 +26,7 @@ interface Common {
   shared: Promise<SharedRuntime>;
   endpoint: Promise<KubeletEndpoint>;
   forwarder: StepForwarder;
+  registrar: PluginRegistrar;
   /** Undefined where each has an identity of its own. */
   access: Promise<ApiAccess | undefined>;
 }
@@ -45,7 +48,12 @@ export const run: Run<Options> = async (options, outer) => {
   const nodes = nodesOf(options);
   let starting = nodes.length;
   const access = accessOfLightNodes(options, context);
-  const common = { shared, endpoint, forwarder, access };
+  const registrar = new PluginRegistrar({
+    directory: join(options.rootDir, 'device-plugins'),
+    logger,
+    ...ofItsOwn(signal),
+  });
+  const common = { shared, endpoint, forwarder, registrar, access };
   const running: Promise<unknown>[] = [following, endpoint, access];
   try {
     await Promise.all([
@@ -146,7 +154,7 @@ async function rotation(
 async function runNode(
   options: Options,
   context: RunContext,
-  { access, endpoint, shared, forwarder }: Omit<Common, 'access'> & { access: ApiAccess },
+  { access, endpoint, shared, forwarder, registrar }: Omit<Common, 'access'> & { access: ApiAccess },
 ): Promise<void> {
   const { logger, tracer, signal } = context;
   const { client, watch } = access;
@@ -164,7 +172,15 @@ async function runNode(
       dialer: runtime.dialer,
       agent: () => current.agent,
     });
-    const agent = new NodeAgent({ options, context, client, watch, shared: runtime, port: server.port });
+    const agent = new NodeAgent({
+      options,
+      context,
+      client,
+      watch,
+      shared: runtime,
+      registrar,
+      port: server.port,
+    });
     current.agent = agent;
     context.ready({ port: server.port });
     const ignored = onMachineShutdown(options, () => void agent.shutDown());

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeDevicePlugin } from '../testing/fake-device-plugin';
 import { DeviceManager } from './device-manager';
+import { PluginRegistrar } from './plugin-registrar';
 
 const resource = 'example.com/gpu';
 const podOf = (uid: string, count: number): Pod => ({
@@ -22,8 +23,10 @@ describe('DeviceManager', () => {
 
   function managerOf(): DeviceManager {
     stopping = new AbortController();
+    const { signal } = stopping;
     return new DeviceManager({
       directory,
+      registrar: new PluginRegistrar({ directory, logger: silentLogger, signal }),
       clock,
       logger: silentLogger,
       signal: stopping.signal,

@@ -1,7 +1,6 @@
 import type { Container, Pod } from '@tinkernetes/api';
 import { Quantity } from '@tinkernetes/apimachinery';
 import type { Clock, Logger, Timer } from '@tinkernetes/component-base';
-import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSidecar, podText, uidOf } from '../pods/pod-facts';
 import { DeviceCheckpoint, type DeviceAllocation } from './device-checkpoint';
@@ -10,13 +9,16 @@ import {
   type ContainerAllocateResponse,
   type Device,
   type RegisterRequest,
+  type TopologyInfo,
 } from './device-plugin-api';
 import { PluginEndpoint } from './plugin-endpoint';
-import { serveRegistration } from './registration-server';
+import type { PluginRegistrar } from './plugin-registrar';
 
 export interface DeviceManagerDeps {
-  /** `<root>/device-plugins` */
+  /** `<root>/device-plugins`: where it is kept which container has what. */
   directory: string;
+  /** Where the machine's plugins register. */
+  registrar: PluginRegistrar;
   clock: Clock;
   logger: Logger;
   signal: AbortSignal;
@@ -31,19 +33,24 @@ export class DeviceError extends Error {
   override readonly name = 'DeviceError';
 }
 
+export interface NamedDevice {
+  resource: string;
+  id: string;
+  topology: TopologyInfo | undefined;
+}
+
 interface Resource {
   /** undefined: its plugin is gone, or has not come back yet. */
   endpoint: PluginEndpoint | undefined;
   healthy: ReadonlySet<string>;
   unhealthy: ReadonlySet<string>;
+  /** Which NUMA nodes they are near to, where the plugin says so. */
+  topologies?: ReadonlyMap<string, TopologyInfo>;
   /** Until a plugin that is gone is given up. */
   grace?: Timer;
 }
 
 const checkpointName = 'kubelet_internal_checkpoint';
-const socketName = 'kubelet.sock';
-/** What `sun_path` holds. */
-const longestSocketPath = 107;
 /** How long a plugin that is gone may take to come back until its devices are. Source: endpointStopGracePeriod. */
 const stopGraceMs = 5 * 60_000;
 
@@ -66,29 +73,17 @@ export class DeviceManager {
     for (const name of resources) this.resources.set(name, gone(new Set()));
   }
 
-  /** Plugins see that the socket is a new one, and register again. */
+  /** Learns of the machine's plugins, those that there are and those to come. */
   async start(): Promise<void> {
-    const { directory, logger, signal } = this.deps;
-    const socket = join(directory, socketName);
-    if (Buffer.byteLength(socket) > longestSocketPath) {
-      logger.warn({ socket }, 'device plugins cannot register: the path of the socket is too long');
-      return;
-    }
-    await mkdir(directory, { recursive: true, mode: 0o750 });
-    // Only sockets: what else a plugin keeps there is its own.
-    for (const entry of await readdir(directory, { withFileTypes: true }))
-      if (entry.isSocket()) await rm(join(directory, entry.name), { force: true });
-    if (signal.aborted) return;
-    const server = await serveRegistration(socket, (request) => this.register(request));
+    const { registrar, signal } = this.deps;
     const stop = () => {
-      server.close();
       for (const { endpoint, grace } of this.resources.values()) {
         endpoint?.close();
         grace?.cancel();
       }
     };
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+    signal.addEventListener('abort', stop, { once: true });
+    await registrar.join((request) => this.register(request), signal);
   }
 
   /** What the Node's status says of them. */
@@ -100,6 +95,24 @@ export class DeviceManager {
       ),
       allocatable: Object.fromEntries(entries.map(([name, { healthy }]) => [name, String(healthy.size)])),
     };
+  }
+
+  /** Devices that can be given out, whether somebody has them or not. */
+  allocatable(): NamedDevice[] {
+    return [...this.resources].flatMap(([resource, { healthy }]) =>
+      [...healthy].map((id) => this.named(resource, id)),
+    );
+  }
+
+  /** What the container has. */
+  devicesOf(pod: Pod, container: Container): NamedDevice[] {
+    return this.allocationsOf(pod, container).flatMap(({ resource, ids }) =>
+      ids.map((id) => this.named(resource, id)),
+    );
+  }
+
+  private named(resource: string, id: string): NamedDevice {
+    return { resource, id, topology: this.resources.get(resource)?.topologies?.get(id) };
   }
 
   /**
@@ -136,7 +149,7 @@ export class DeviceManager {
   }
 
   private register({ version, endpoint: socket, resourceName, options }: RegisterRequest): void {
-    const { directory, logger } = this.deps;
+    const { registrar, logger } = this.deps;
     if (version !== devicePluginVersion)
       throw new Error(
         `requested API version "${version}" is not supported by kubelet. Supported version is ["v1beta1"]`,
@@ -147,7 +160,7 @@ export class DeviceManager {
     before?.grace?.cancel();
     before?.endpoint?.close();
     const endpoint = new PluginEndpoint({
-      path: join(directory, socket),
+      path: join(registrar.directory, socket),
       options: options ?? { preStartRequired: false, getPreferredAllocationAvailable: false },
       onDevices: (devices) => this.listed(resourceName, endpoint, devices),
       onEnd: () => this.ended(resourceName, endpoint),
@@ -161,7 +174,10 @@ export class DeviceManager {
     if (this.resources.get(name)?.endpoint !== endpoint) return;
     const ids = (isHealthy: boolean) =>
       new Set(devices.filter(({ health }) => (health === 'Healthy') === isHealthy).map(({ ID }) => ID));
-    this.resources.set(name, { endpoint, healthy: ids(true), unhealthy: ids(false) });
+    const topologies = new Map(
+      devices.flatMap(({ ID, topology }) => (topology ? [[ID, topology] as const] : [])),
+    );
+    this.resources.set(name, { endpoint, healthy: ids(true), unhealthy: ids(false), topologies });
     this.save();
     this.deps.onChange();
   }

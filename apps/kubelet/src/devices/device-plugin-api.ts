@@ -19,9 +19,13 @@ export interface RegisterRequest {
   resourceName: string;
   options: DevicePluginOptions | null;
 }
+export interface TopologyInfo {
+  nodes: Array<{ ID: number }>;
+}
 export interface Device {
   ID: string;
   health: string;
+  topology: TopologyInfo | null;
 }
 export interface ListAndWatchResponse {
   devices: Device[];

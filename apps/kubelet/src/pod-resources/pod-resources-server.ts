@@ -1,0 +1,95 @@
+import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
+import type { Container, Pod } from '@tinkernetes/api';
+import type { Logger } from '@tinkernetes/component-base';
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { DeviceManager, NamedDevice } from '../devices/device-manager';
+import { longestSocketPath } from '../devices/plugin-registrar';
+import { isSidecar } from '../pods/pod-facts';
+import {
+  podResourcesService,
+  type AllocatableResourcesResponse,
+  type ContainerDevices,
+  type GetPodResourcesRequest,
+  type GetPodResourcesResponse,
+  type ListPodResourcesResponse,
+  type PodResources,
+} from './pod-resources-api';
+
+export interface PodResourcesDeps {
+  /** `<root>/pod-resources/kubelet.sock` */
+  socket: string;
+  devices: Pick<DeviceManager, 'devicesOf' | 'allocatable'>;
+  /** The node's Pods that have not ended. */
+  pods(): readonly Pod[];
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+/**
+ * Serves which devices the containers of the node have, to monitoring agents. No CPUs and memory are told: they are given
+ * to nobody exclusively, as with upstream's policy `none`.
+ * Source: pkg/kubelet/apis/podresources/server_v1.go;
+ * https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/#monitoring-device-plugin-resources
+ */
+export async function servePodResources({
+  socket,
+  devices,
+  pods,
+  logger,
+  signal,
+}: PodResourcesDeps): Promise<void> {
+  if (Buffer.byteLength(socket) > longestSocketPath) {
+    logger.warn({ socket }, 'pod-resources are not served: the path of the socket is too long');
+    return;
+  }
+  await mkdir(dirname(socket), { recursive: true, mode: 0o750 });
+  await rm(socket, { force: true });
+  if (signal.aborted) return;
+  const server = new Server();
+  server.addService(podResourcesService(), {
+    list: (_call: unknown, callback: sendUnaryData<ListPodResourcesResponse>) =>
+      callback(null, { podResources: pods().map((pod) => resourcesOf(pod, devices)) }),
+    getAllocatableResources: (_call: unknown, callback: sendUnaryData<AllocatableResourcesResponse>) =>
+      callback(null, { devices: devices.allocatable().map(toMessage) }),
+    get: (
+      { request }: ServerUnaryCall<GetPodResourcesRequest, GetPodResourcesResponse>,
+      callback: sendUnaryData<GetPodResourcesResponse>,
+    ) => {
+      const { podName, podNamespace } = request;
+      const pod = pods().find(
+        ({ metadata }) => metadata.name === podName && metadata.namespace === podNamespace,
+      );
+      if (pod) callback(null, { podResources: resourcesOf(pod, devices) });
+      else
+        callback({ code: status.UNKNOWN, details: `pod ${podName} in namespace ${podNamespace} not found` });
+    },
+  });
+  await new Promise<void>((resolve, reject) =>
+    server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), (error) =>
+      error ? reject(error) : resolve(),
+    ),
+  );
+  if (signal.aborted) server.forceShutdown();
+  else signal.addEventListener('abort', () => server.forceShutdown(), { once: true });
+}
+
+/** Init containers have ended, but for those that go on beside the others. */
+function resourcesOf(pod: Pod, devices: PodResourcesDeps['devices']): PodResources {
+  const running: Container[] = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers];
+  return {
+    name: pod.metadata.name ?? '',
+    namespace: pod.metadata.namespace ?? '',
+    containers: running.map((container) => ({
+      name: container.name,
+      devices: devices.devicesOf(pod, container).map(toMessage),
+    })),
+  };
+}
+
+/** One message a device, since each has a topology of its own. */
+const toMessage = ({ resource, id, topology }: NamedDevice): ContainerDevices => ({
+  resourceName: resource,
+  deviceIds: [id],
+  ...(topology ? { topology } : {}),
+});
