@@ -72,7 +72,12 @@ export function nodeBootstrapManifests(token: string): Manifest[] {
 
 /** The cluster DNS Service; its EndpointSlice points to where the cluster-dns component listens. */
 export function dnsManifests(endpoint: { address: string; port: number }): Manifest[] {
-  const labels = { 'k8s-app': 'kube-dns', 'kubernetes.io/name': 'CoreDNS' };
+  const labels = {
+    'k8s-app': 'kube-dns',
+    'kubernetes.io/name': 'CoreDNS',
+    // `kubectl cluster-info` lists what has it.
+    'kubernetes.io/cluster-service': 'true',
+  };
   const port = (protocol: string, name: string) => ({ name, protocol, port: 53, targetPort: endpoint.port });
   return [
     {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { parseFlags, UsageError, type FlagSpec } from '@tinkernetes/component-base';
 import { schedulerDebugPort } from '../cluster/component-specs';
 import { askCluster } from '../cluster/control-socket';
+import { componentsAlone } from '../cluster/components-alone';
 import { ClusterLayout } from '../cluster/layout';
 import { attemptText, type ExplainedAttempt } from '../explain/attempt-text';
 import { dataDirFlag } from '../options';
@@ -12,7 +13,7 @@ const flags = {
   namespace: { type: 'string', short: 'n', default: 'default', help: 'Namespace of the Pod' },
   scheduler: {
     type: 'string',
-    help: `HOST:PORT of a scheduler's debug endpoints (its --debug-port); default: that of the cluster in --data-dir, or of this container`,
+    help: `HOST:PORT of a scheduler's debug endpoints (its --debug-port); default: that of the cluster in --data-dir, also one started alone, or of this container`,
   },
 } as const satisfies Record<string, FlagSpec>;
 
@@ -46,10 +47,11 @@ async function schedulerOf(layout: ClusterLayout): Promise<string> {
     if (await answers(local)) return local;
     throw new UsageError(`no cluster runs in ${layout.dataDir}`);
   }
-  const port = report.components.find(({ instance }) => instance === 'scheduler')?.info?.debugPort;
+  const known = [...report.components, ...(await componentsAlone(layout))];
+  const port = known.find(({ instance, info }) => instance === 'scheduler' && info)?.info?.debugPort;
   if (typeof port !== 'number')
     throw new UsageError(
-      'this cluster has no scheduler of its own that runs: see `tinkernetes status`. One that was started by `npm run component scheduler` says at its start which --scheduler=HOST:PORT asks it',
+      'no scheduler of this cluster runs: see `tinkernetes status`. `npm run component scheduler` starts one; another is asked with --scheduler=HOST:PORT',
     );
   return `127.0.0.1:${port}`;
 }

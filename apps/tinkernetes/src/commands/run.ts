@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { createLogger, parseFlags, realClock, UsageError, type FlagSpec } from '@tinkernetes/component-base';
 import { allSpecs, apiserverSpec, localSite, type ComponentSpec } from '../cluster/component-specs';
+import { announceAlone } from '../cluster/components-alone';
 import { ClusterLayout } from '../cluster/layout';
 import { readState } from '../cluster/state';
 import { createInProcessLauncher } from '../launcher/in-process-launcher';
@@ -36,18 +37,24 @@ export const run: Command = {
     const stop = () => void component.stop(0);
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
     const startedAt = realClock.monotonic();
+    let forget: Promise<() => Promise<void>> | undefined;
     component.ready.then(
       (info) => {
+        forget = announceAlone(layout, { instance: spec.instance, pid: process.pid, info });
+        forget.catch((error: unknown) =>
+          logger.warn({ err: error }, '`tinkernetes status` does not know of this'),
+        );
         const ms = Math.round(realClock.monotonic() - startedAt);
         process.stderr.write(`${spec.instance} serves after ${ms} ms\n`);
         if (typeof info.debugPort === 'number')
-          process.stderr.write(
-            `\`tinkernetes explain pod/NAME --scheduler=127.0.0.1:${info.debugPort}\` asks this one\n`,
-          );
+          process.stderr.write('`tinkernetes explain pod/NAME` asks this one\n');
       },
       () => undefined,
     );
     const exit = await component.exited;
+    await (
+      await forget
+    )?.();
     if (exit.exitCode !== 0) throw new Error(`${spec.instance} ${exit.reason}`);
   },
 };

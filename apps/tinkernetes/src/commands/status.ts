@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { parseFlags } from '@tinkernetes/component-base';
 import { askCluster, type ClusterReport } from '../cluster/control-socket';
+import { componentsAlone, statusAlone } from '../cluster/components-alone';
 import { ClusterLayout } from '../cluster/layout';
 import { dataDirFlag } from '../options';
 import type { Command } from './command';
@@ -17,7 +18,8 @@ export const status: Command = {
       process.exitCode = 1;
       return;
     }
-    process.stdout.write(statusText(report));
+    const alone = (await componentsAlone(layout)).map(statusAlone);
+    process.stdout.write(statusText({ ...report, components: [...report.components, ...alone] }));
   },
 };
 

@@ -1,0 +1,32 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { announceAlone, componentsAlone, statusAlone } from './components-alone';
+import { ClusterLayout } from './layout';
+
+describe('components that run alone', () => {
+  let layout: ClusterLayout;
+
+  beforeEach(async () => {
+    layout = new ClusterLayout(await mkdtemp(join(tmpdir(), 'alone-')));
+  });
+  afterEach(() =>
+    Promise.all([layout.dataDir, layout.runDir].map((path) => rm(path, { recursive: true, force: true }))),
+  );
+
+  it('are found while they run, with what they said when they were ready', async () => {
+    const scheduler = { instance: 'scheduler', pid: process.pid, info: { debugPort: 10 } };
+    expect(await componentsAlone(layout)).toEqual([]);
+    const forget = await announceAlone(layout, scheduler);
+    expect(await componentsAlone(layout)).toEqual([scheduler]);
+    expect(statusAlone(scheduler)).toMatchObject({ state: 'running', pid: process.pid, restarts: 0 });
+    await forget();
+    expect(await componentsAlone(layout)).toEqual([]);
+  });
+
+  it('are forgotten when they were killed', async () => {
+    // No process has such an id: the kernel gives none above 4194304.
+    await announceAlone(layout, { instance: 'scheduler', pid: 2 ** 30, info: {} });
+    expect(await componentsAlone(layout)).toEqual([]);
+  });
+});

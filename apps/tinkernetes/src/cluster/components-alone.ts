@@ -1,0 +1,65 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ComponentStatus } from '../launcher/supervisor';
+import type { ClusterLayout } from './layout';
+import { writeAtomically } from './state';
+
+/** A component that `tinkernetes run` has started beside its cluster. */
+export interface ComponentAlone {
+  instance: string;
+  pid: number;
+  /** What it said when it was ready, e.g. its ports. */
+  info: Record<string, unknown>;
+}
+
+const directoryOf = (layout: ClusterLayout): string => join(layout.runDir, 'alone');
+
+/** Lets `status` and `explain` find the component. Call the result when it has ended. */
+export async function announceAlone(
+  layout: ClusterLayout,
+  component: ComponentAlone,
+): Promise<() => Promise<void>> {
+  const file = join(directoryOf(layout), `${component.instance}-${component.pid}.json`);
+  await writeAtomically(file, JSON.stringify(component));
+  return () => rm(file, { force: true });
+}
+
+/** Those that run now; what one left that was killed is forgotten. */
+export async function componentsAlone(layout: ClusterLayout): Promise<ComponentAlone[]> {
+  const directory = directoryOf(layout);
+  const found: ComponentAlone[] = [];
+  for (const name of await namesIn(directory)) {
+    const file = join(directory, name);
+    const component = JSON.parse(await readFile(file, 'utf8')) as ComponentAlone;
+    if (isAlive(component.pid)) found.push(component);
+    else await rm(file, { force: true });
+  }
+  return found.sort((a, b) => a.instance.localeCompare(b.instance));
+}
+
+/** As a row of `tinkernetes status`: nobody starts it again when it ends. */
+export const statusAlone = ({ instance, pid, info }: ComponentAlone): ComponentStatus => ({
+  instance,
+  state: 'running',
+  pid,
+  restarts: 0,
+  info,
+});
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return (await readdir(directory)).filter((name) => name.endsWith('.json'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
