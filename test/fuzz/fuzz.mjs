@@ -18,6 +18,9 @@ const recordedServerErrors = [
   /Timeout: Too large resource version/,
   /unknown patch type: .* in map: /,
   /does not contain declared merge key/,
+  /^The order in patch list:|^list element types are not identical: |^merging lists cannot yet be specified/,
+  /^expected a (\[\]|map\[string\])interface \{\}, but received a |^value for key \d+ is not a map$/,
+  /^unable to find api field in struct |^no elements in any of the given slices$/,
   /target\.kind: Unsupported value: |target\.name: Required value/,
 ];
 

@@ -14,8 +14,24 @@ export function resolveSchema(
   if (!target) return schema;
   const merged = { ...target, ...schema, $ref: undefined, allOf: undefined };
   resolved.set(schema, merged);
+  structNames.set(merged, shortName(reference));
   return merged;
 }
+
+/** The schema of a kind. */
+export function rootSchema(schemaName: string, schemas: SchemaFacts): OpenAPISchema | undefined {
+  const schema = resolveSchema(schemas[schemaName], schemas);
+  if (schema) structNames.set(schema, shortName(schemaName));
+  return schema;
+}
+
+const shortName = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
+
+/** Go's name of the struct that a looked-up schema describes. */
+export const structName = (schema: OpenAPISchema | undefined): string =>
+  (schema && structNames.get(schema)) ?? '';
+
+const structNames = new WeakMap<OpenAPISchema, string>();
 
 /** Schemas never change, and field ownership resolves the same few for every field of every write. */
 const resolved = new WeakMap<OpenAPISchema, OpenAPISchema>();

@@ -324,6 +324,10 @@ function orderedFields(schemaName: string, schema: OpenAPISchema): [string, Open
   });
 }
 
+/** Names of a type's fields as Go declares them. */
+export const fieldNames = (schemaName: string): string[] =>
+  orderedFields(schemaName, loadSchemas()[schemaName] ?? {}).map(([name]) => name);
+
 const goField = (code: string): GoField => ({
   pointer: code.startsWith('*'),
   type: code.replace('*', '').charAt(0),

@@ -9,11 +9,16 @@ import {
 } from 'yaml';
 import { hasSurrogates, JsonSyntaxError, maxDepth, parseJson, type ParsedJson } from './json-reader';
 
+export interface ParsedYaml extends ParsedJson {
+  /** What go-yaml's strict decoder says of each key that occurs twice in one map. */
+  duplicateLines: string[];
+}
+
 /**
  * The first document of a YAML text, read by YAML 1.1's rules (`yes` is true) as sigs.k8s.io/yaml does. Keys become
  * strings; duplicates are reported.
  */
-export function parseYaml(text: string): ParsedJson {
+export function parseYaml(text: string): ParsedYaml {
   if (isDeep(text)) throw new JsonSyntaxError('yaml: exceeded max depth of 10000');
   const documents = parseAllDocuments(text, {
     version: '1.1',
@@ -23,14 +28,19 @@ export function parseYaml(text: string): ParsedJson {
     customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || isJsonTag(tag)),
   });
   const document = Array.isArray(documents) ? documents[0] : undefined;
-  if (!document) return { value: null, duplicates: [] };
+  if (!document) return { value: null, duplicates: [], duplicateLines: [] };
   const error = document.errors[0];
   if (error) throw new JsonSyntaxError(goYamlError(error, text));
   const duplicates: string[] = [];
-  checkKeys(document.contents, '', { text, duplicates });
+  const duplicateLines: string[] = [];
+  checkKeys(document.contents, '', { text, duplicates, duplicateLines });
   const value = toJson(document, text.includes('*'));
   // Read again as JSON, halves of characters are replaced.
-  return { value: hasSurrogates(text) ? parseJson(JSON.stringify(value)).value : value, duplicates };
+  return {
+    value: hasSurrogates(text) ? parseJson(JSON.stringify(value)).value : value,
+    duplicates,
+    duplicateLines,
+  };
 }
 
 /**
@@ -79,22 +89,29 @@ function refuseCircles(value: unknown, holders: Set<unknown>): void {
   holders.delete(value);
 }
 
+interface FoundKeys {
+  readonly text: string;
+  readonly duplicates: string[];
+  readonly duplicateLines: string[];
+}
+
 /** Gathers the keys that are there twice, and throws where one is missing. */
-function checkKeys(
-  node: unknown,
-  path: string,
-  { text, duplicates }: { text: string; duplicates: string[] },
-): void {
-  if (isSeq(node)) node.items.forEach((item, i) => checkKeys(item, `${path}[${i}]`, { text, duplicates }));
+function checkKeys(node: unknown, path: string, found: FoundKeys): void {
+  const { text, duplicates, duplicateLines } = found;
+  if (isSeq(node)) node.items.forEach((item, i) => checkKeys(item, `${path}[${i}]`, found));
   if (!isMap(node)) return;
   const seen = new Set<string>();
   for (const { key, value } of node.items) {
     if (!node.flow && isMissing(key)) throw new JsonSyntaxError(missingKeyError(key, text));
     const name = String(isScalar(key) ? key.value : key);
     const place = path ? `${path}.${name}` : name;
-    if (seen.has(name)) duplicates.push(place);
+    if (seen.has(name)) {
+      duplicates.push(place);
+      const line = text.slice(0, isScalar(key) ? (key.range?.[0] ?? 0) : 0).split('\n').length;
+      duplicateLines.push(`line ${line}: key ${JSON.stringify(name)} already set in map`);
+    }
     seen.add(name);
-    checkKeys(value, place, { text, duplicates });
+    checkKeys(value, place, found);
   }
 }
 

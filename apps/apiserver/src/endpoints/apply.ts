@@ -5,20 +5,37 @@ import { parseYaml } from '../codec/yaml-reader';
 import { fieldManagement } from '../registry/generic/field-tracking';
 import { readBody } from '../server/body';
 import { negotiateObject, sendEntry } from './answer';
-import type { Endpoint, ResourceRequest } from './context';
+import type { Written } from '../registry/generic/store-options';
+import type { Endpoint, EndpointContext, ResourceRequest } from './context';
 import { storeOf } from './context';
 import { objectInVersion, toStorage } from './presenter';
 import { updateKindOf } from './update-kind';
 import { writeContext } from './write-context';
-import { patchQuery } from './write-options';
+import { patchQuery, type FieldValidation } from './write-options';
 
 /** Server-side apply. Source: https://kubernetes.io/docs/reference/using-api/server-side-apply/ */
 export const apply: Endpoint = async (context, request) => {
+  const { codec } = request.resource;
+  const { entry, created } = await applyTo(context, request, codec, (config) => config);
+  const answering = context.clock.now();
+  await sendEntry(context, request, created ? 201 : 200, entry);
+  request.steps?.mark('apiserver.respond', answering);
+  request.steps?.finish(entry.object);
+};
+
+/** Applies the request's body, which has to be of one kind, as `configOf` puts it into the object's own terms. */
+export async function applyTo<T extends KubeObject>(
+  context: EndpointContext,
+  request: ResourceRequest,
+  kind: { apiVersion: string; kind: string },
+  configOf: (given: T) => KubeObject,
+): Promise<Written> {
   const query = patchQuery(request, { apply: true });
   negotiateObject(request);
   const { info, resource } = request;
-  const config = parseConfig(await readBody(request.raw, context.options.maxRequestBodyBytes));
-  checkConfig(request, config);
+  const given = parseConfig(await readBody(request.raw, context.options.maxRequestBodyBytes));
+  checkConfig(request, given.config, kind);
+  const config = configOf(given.config as T);
   const write = writeContext(context, request, { operation: 'UPDATE', query, isApply: true });
   const typing = resource.typing();
   const applied = (live: KubeObject, isCreate: boolean): KubeObject => {
@@ -28,9 +45,10 @@ export const apply: Endpoint = async (context, request) => {
       isCreate,
       force: query.force ?? false,
     });
+    reportDuplicates(request, given.duplicates, query.fieldValidation);
     return toStorage(resource, resource.codec.decode(result).object);
   };
-  const { entry, created } = await storeOf(request).updateObject(
+  return await storeOf(request).updateObject(
     {
       name: info.name,
       namespace: request.namespace,
@@ -41,11 +59,7 @@ export const apply: Endpoint = async (context, request) => {
     write,
     updateKindOf(request) ?? 'main',
   );
-  const answering = context.clock.now();
-  await sendEntry(context, request, created ? 201 : 200, entry);
-  request.steps?.mark('apiserver.respond', answering);
-  request.steps?.finish(entry.object);
-};
+}
 
 /** An apply that creates: its resourceVersion says nothing, a uid is of an object that is not there. */
 function named(request: ResourceRequest, object: KubeObject): KubeObject {
@@ -61,11 +75,15 @@ function named(request: ResourceRequest, object: KubeObject): KubeObject {
   return { ...object, metadata: { ...metadata, name } };
 }
 
-function checkConfig({ resource, info }: ResourceRequest, config: KubeObject): void {
+function checkConfig(
+  { info }: ResourceRequest,
+  config: KubeObject,
+  wanted: { apiVersion: string; kind: string },
+): void {
   const [kind, apiVersion] = [config.kind, config.apiVersion].map((given: unknown) =>
     typeof given === 'string' ? given : '',
   ) as [string, string];
-  if (kind !== resource.codec.kind || apiVersion !== resource.codec.apiVersion) {
+  if (kind !== wanted.kind || apiVersion !== wanted.apiVersion) {
     const groupVersion = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
     throw badRequest(`invalid object type: ${groupVersion}, Kind=${kind}`);
   }
@@ -84,12 +102,34 @@ function withoutNullMetadata(config: object): object {
   return { ...config, metadata: Object.fromEntries(given) };
 }
 
-function parseConfig(body: Buffer): KubeObject {
+interface Config {
+  config: KubeObject;
+  /** Keys that are there twice, in the YAML decoder's words. */
+  duplicates: readonly string[];
+}
+
+function parseConfig(body: Buffer): Config {
   try {
-    const { value } = parseYaml(body.toString('utf8'));
-    return withoutNullMetadata(value ?? {}) as KubeObject;
+    const { value, duplicateLines } = parseYaml(body.toString('utf8'));
+    return { config: withoutNullMetadata(value ?? {}) as KubeObject, duplicates: duplicateLines };
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`, error);
   }
+}
+
+/** Upstream looks for them only when the configuration could be applied. */
+function reportDuplicates(
+  request: ResourceRequest,
+  duplicates: readonly string[],
+  validation: FieldValidation,
+): void {
+  if (duplicates.length === 0 || validation === 'Ignore') return;
+  if (validation === 'Strict') {
+    const lines = duplicates.map((line) => `\n  ${line}`).join('');
+    throw badRequest(
+      `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:${lines}`,
+    );
+  }
+  for (const line of duplicates) request.warn(line);
 }

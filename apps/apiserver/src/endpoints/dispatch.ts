@@ -57,10 +57,15 @@ export async function dispatch(context: EndpointContext, request: ApiRequest): P
     await virtual(request);
     return;
   }
+  if (isForOther(info)) throw unsupportedVerb();
   const endpoint = endpoints[info.verb];
   if (!endpoint || !resource.store || !resource.verbs.has(info.verb)) throw unsupportedVerb();
   await endpoint(context, withResource(request, resource));
 }
+
+/** Collections are neither replaced nor patched, and nothing is created below an object. */
+const isForOther = ({ verb, parts }: RequestInfo): boolean =>
+  parts.length > 1 ? verb === 'create' : verb === 'update' || verb === 'patch';
 
 async function dispatchSubresource(
   context: EndpointContext,
@@ -105,7 +110,8 @@ function find({ table }: EndpointContext, info: RequestInfo): ServedResource {
   const ownNamespace = apiGroup === '' && info.resource === 'namespaces';
   const isNamed = parts.length > 1;
   if (namespaced ? isNamed && !namespace : namespace !== '' && !ownNamespace) throw unknownResource();
-  if (namespaced && !namespace && info.verb === 'create') throw unsupportedVerb();
+  const isWrittenInOne = info.verb === 'create' || info.verb === 'deletecollection';
+  if (namespaced && !namespace && isWrittenInOne) throw unsupportedVerb();
   if (name && isNamed) checkPathName(name);
   return resource;
 }

@@ -2,7 +2,10 @@ import type { ObjectMeta } from '@tinkernetes/api';
 import { invalid, invalidError, isObject, setOwn, StatusError } from '@tinkernetes/apimachinery';
 import { schemaCodec, type DecodedObject, type ObjectCodec } from '../codec/object-codec';
 import { orderedMetadata } from '../registry/generic/stored-codec';
+import { unstructuredProblem } from '../codec/unstructured-problem';
+import { typeMetaProblem } from '../server/decode-body';
 import type { ResourceRequest } from './context';
+import type { PatchTarget } from './patch-document';
 import type { FieldValidation } from './write-options';
 
 type JsonObject = Record<string, unknown>;
@@ -63,45 +66,66 @@ function sorted(value: unknown, touched: Readonly<JsonObject> | undefined): unkn
   );
 }
 
-/** A patch may not make another kind of the object. */
-export function checkPatchedType(request: ResourceRequest, patched: unknown, shown: () => string): void {
-  const { codec } = request.resource;
-  const { kind, apiVersion } = patched as { kind?: unknown; apiVersion?: unknown };
-  if (kind === codec.kind && apiVersion === codec.apiVersion) return;
+/** A patch may not make another kind of the object. True where it leaves no version to read it by. */
+export function checkPatchedType(
+  { codec, internalType, custom }: Pick<PatchTarget, 'codec' | 'internalType' | 'custom'>,
+  patched: unknown,
+  shown: () => string,
+): boolean {
+  const problem = typeMetaProblem(patched);
+  if (problem)
+    throw invalidPatch(
+      shown(),
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${problem}`,
+    );
+  const given = patched as { kind?: string | null; apiVersion?: string | null };
+  const kind = given.kind || codec.kind;
+  const apiVersion = given.apiVersion || '';
+  if (apiVersion === '' && !custom) return true;
+  if (kind === codec.kind && apiVersion === codec.apiVersion) return false;
   // It has to be a sound object of that other kind before anything tries to convert it.
-  const other = schemaCodec(String(apiVersion), String(kind));
-  if (other && apiVersion === codec.apiVersion) decodePatched(other, patched, shown);
-  const reason =
-    apiVersion === codec.apiVersion
-      ? `converting (${String(kind)}) to (${codec.kind}): unknown conversion`
-      : `no kind "${String(kind)}" is registered for version "${String(apiVersion)}" in scheme "pkg/runtime/scheme.go:111"`;
-  throw invalidError({ group: '', kind: '' }, '', [invalid('patch', shown(), reason)]);
+  const other = schemaCodec(apiVersion, kind);
+  if (other) decodePatched(other, patched, { shown, strategic: false });
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
+  throw invalidPatch(
+    shown(),
+    other
+      ? `converting (${version}.${kind}) to (${internalType}): unknown conversion`
+      : `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`,
+  );
 }
 
+const invalidPatch = (shown: string, reason: string): StatusError =>
+  invalidError({ group: '', kind: '' }, '', [invalid('patch', shown, reason)]);
+
 /** What no longer fits its kind is the patch's fault. */
-export function decodePatched(codec: ObjectCodec, patched: unknown, shown: () => string): DecodedObject {
+export function decodePatched(
+  codec: ObjectCodec,
+  patched: unknown,
+  { shown, strategic }: { shown: () => string; strategic: boolean },
+): DecodedObject {
   try {
     return codec.decode(patched);
   } catch (error) {
     const cause = error instanceof StatusError ? error.cause : undefined;
     if (!(cause instanceof Error)) throw error;
-    throw invalidError({ group: '', kind: '' }, '', [invalid('patch', shown(), cause.message)]);
+    const problem =
+      strategic && codec.schemaName ? unstructuredProblem(patched, codec.schemaName) : undefined;
+    throw invalidPatch(shown(), problem ?? cause.message);
   }
 }
 
-/** Fields that a patch has put where the kind has no place for them. */
-export function checkPatched(
+/** Fields that a patch has twice, or where the kind has no place for them. */
+export function reportPatched(
   request: ResourceRequest,
   shown: () => string,
-  unknown: readonly string[],
+  errors: readonly string[],
   validation: FieldValidation,
 ): void {
-  if (unknown.length === 0 || validation === 'Ignore') return;
+  if (errors.length === 0 || validation === 'Ignore') return;
   if (validation === 'Warn') {
-    for (const field of unknown) request.warn(field);
+    for (const error of errors) request.warn(error);
     return;
   }
-  throw invalidError({ group: '', kind: '' }, '', [
-    invalid('patch', shown(), `strict decoding error: ${unknown.join(', ')}`),
-  ]);
+  throw invalidPatch(shown(), `strict decoding error: ${errors.join(', ')}`);
 }

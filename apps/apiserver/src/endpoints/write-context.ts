@@ -14,6 +14,8 @@ export interface WriteContextOptions {
   /** Kind that admission sees, where it is not the resource's own (Scale, Eviction …). */
   kind?: string;
   isApply?: boolean;
+  /** Owners named twice are seen only after mutating admission, as upstream's patches do. */
+  dedupsLate?: boolean;
 }
 
 /** For resources with several versions: what is stored as the request's version shows it. */
@@ -26,7 +28,7 @@ function inVersionOf({ resource }: ResourceRequest): ((object: KubeObject) => Ku
 export function writeContext(
   context: EndpointContext,
   request: ResourceRequest,
-  { operation, query, options = {}, kind, isApply = false }: WriteContextOptions,
+  { operation, query, options = {}, kind, isApply = false, dedupsLate = isApply }: WriteContextOptions,
 ): WriteContext {
   const { descriptor } = request.resource;
   const attributes = (
@@ -61,6 +63,7 @@ export function writeContext(
     subresource: request.info.subresource,
     fields: { typing: request.resource.typing(), isApply, inVersion: inVersionOf(request) },
     warn: (message) => request.warn(message),
+    dedupsLate,
     measure: request.steps && ((id, work) => request.steps?.measure(id, work) ?? work()),
     mutate: (object, old) => {
       if (!old && request.resource.isTerminating) throw createRefused(request, object.metadata.name);

@@ -39,7 +39,7 @@ export function parseBody(body: Buffer, format: BodyFormat, kind: string): Parse
 }
 
 /** Why apiVersion and kind cannot be read off a value, in encoding/json's words. */
-function typeMetaProblem(value: unknown): string | undefined {
+export function typeMetaProblem(value: unknown): string | undefined {
   if (value === null) return undefined;
   if (typeof value !== 'object' || Array.isArray(value))
     return `${jsonTypeOf(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;

@@ -6,6 +6,7 @@ export interface JsonPatchOperation {
   readonly op: string;
   readonly path: string;
   readonly from?: string;
+  /** undefined where it was left out. */
   readonly value?: unknown;
 }
 
@@ -21,35 +22,45 @@ const goKind = (value: unknown): string =>
         ? 'bool'
         : typeof value;
 
-/** The operations of a patch document; a 400 in Go's words where it isn't a list of operations, a 413 for too many. */
-export function readOperations(patch: unknown): JsonPatchOperation[] {
+/**
+ * The operations of a patch document; a 400 in Go's words where it isn't a list of operations, a 413 for too many.
+ * Loosely read, members of other types make an operation that does not apply.
+ */
+export function readOperations(patch: unknown, { isLoose }: { isLoose: boolean }): JsonPatchOperation[] {
   if (patch === null) return [];
-  if (!Array.isArray(patch)) {
-    throw badRequest(
-      `error decoding patch: json: cannot unmarshal ${goKind(patch)} into Go value of type []handlers.jsonPatchOp`,
-    );
-  }
+  if (!Array.isArray(patch)) throw undecodable(patch, isLoose ? 'jsonpatch.Patch' : '[]handlers.jsonPatchOp');
   if (patch.length > maxOperations) {
     throw new StatusError(
       'RequestEntityTooLarge',
       `Request entity too large: The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`,
     );
   }
-  return patch.map(readOperation);
+  return patch.map((operation) => readOperation(operation, isLoose));
 }
 
-function readOperation(operation: unknown): JsonPatchOperation {
-  if (!isObject(operation)) {
-    throw badRequest(
-      `error decoding patch: json: cannot unmarshal ${goKind(operation)} into Go value of type handlers.jsonPatchOp`,
-    );
-  }
+function undecodable(value: unknown, goType: string): StatusError {
+  const prefix = goType.startsWith('jsonpatch.') ? '' : 'error decoding patch: ';
+  return badRequest(`${prefix}json: cannot unmarshal ${goKind(value)} into Go value of type ${goType}`);
+}
+
+function readOperation(given: unknown, isLoose: boolean): JsonPatchOperation {
+  // To Go's decoder, null is an operation without anything in it.
+  const operation = given ?? {};
+  if (!isObject(operation))
+    throw undecodable(operation, isLoose ? 'jsonpatch.Operation' : 'handlers.jsonPatchOp');
+  const read = isLoose ? textOrNothing : text;
   return {
-    op: text(operation, 'op'),
-    path: text(operation, 'path'),
-    from: text(operation, 'from'),
-    value: Object.hasOwn(operation, 'value') ? operation.value : null,
+    op: read(operation, 'op'),
+    path: read(operation, 'path'),
+    from: read(operation, 'from'),
+    value: Object.hasOwn(operation, 'value') ? operation.value : undefined,
   };
+}
+
+/** What is no text is no name of an operation, and no path. */
+function textOrNothing(operation: Record<string, unknown>, key: string): string {
+  const value = Object.hasOwn(operation, key) ? operation[key] : undefined;
+  return typeof value === 'string' ? value : '';
 }
 
 function text(operation: Record<string, unknown>, key: string): string {

@@ -7,14 +7,18 @@ import type { JsonPatchOperation } from './json-patch-operations';
 type Container = JsonObject | unknown[];
 
 /**
- * JSON patch as the API server applies it: RFC 6902, but `replace` of an absent member adds it, negative indices count
- * from the end, and the whole document cannot be replaced. An operation that does not apply is a 422. The arguments
- * are not changed. Source: evanphx/json-patch v4, which upstream uses.
+ * JSON patch as the API server applies it: RFC 6902, but `replace` of an absent member adds it, `copy` of one adds
+ * null, negative indices count from the end, and of all operations only `replace` and `test` know the whole document.
+ * An operation that does not apply is a 422. The arguments are not changed. Source: evanphx/json-patch v4, which
+ * upstream uses. `isLoose`: operations are looked at one by one, as they are applied.
  */
-export function applyJsonPatch(document: unknown, patch: unknown): unknown {
-  const result: unknown = structuredClone(document);
-  for (const operation of readOperations(patch)) applyOperation(result, operation);
-  return result;
+export function applyJsonPatch(
+  document: unknown,
+  patch: unknown,
+  options: { isLoose?: boolean } = {},
+): unknown {
+  const operations = readOperations(patch, { isLoose: options.isLoose ?? false });
+  return operations.reduce(applyOperation, structuredClone(document));
 }
 
 const rejected = (cause: string): StatusError =>
@@ -23,24 +27,36 @@ const rejected = (cause: string): StatusError =>
     cause: new Error(cause),
   });
 
-function applyOperation(document: unknown, operation: JsonPatchOperation): void {
+/** The document, which is changed in place unless another one replaces it. */
+function applyOperation(document: unknown, operation: JsonPatchOperation): unknown {
   const { op, path } = operation;
+  if (op === 'replace' && path === '') return wholeDocument(operation.value);
+  change(document, operation);
+  return document;
+}
+
+function wholeDocument(value: unknown): unknown {
+  if (!isContainer(value)) throw rejected('replace operation value must be object or array');
+  return structuredClone(value);
+}
+
+function change(document: unknown, { op, path, from = '', value }: JsonPatchOperation): void {
   switch (op) {
     case 'add':
-      return add(document, path, structuredClone(operation.value));
+      return add(document, path, structuredClone(value ?? null));
     case 'replace':
-      return replace(document, path, structuredClone(operation.value));
+      return replace(document, path, structuredClone(value ?? null));
     case 'remove':
       return remove(document, path);
-    case 'test':
-      return test(document, path, operation.value);
     case 'move': {
-      const value = read(document, operation.from ?? '');
-      remove(document, operation.from ?? '');
-      return add(document, path, value);
+      const moved = read(document, from);
+      remove(document, from);
+      return add(document, path, moved);
     }
     case 'copy':
-      return add(document, path, structuredClone(read(document, operation.from ?? '')));
+      return add(document, path, structuredClone(read(document, from) ?? null));
+    case 'test':
+      return test(document, path, value);
     default:
       throw rejected(`Unexpected kind: ${op}`);
   }
@@ -69,17 +85,21 @@ function member(container: Container, key: string): unknown {
   return position === undefined ? undefined : container[position];
 }
 
+/** As Go's strconv.Atoi reads it. */
+const indexOf = (key: string): number => (/^[+-]?\d+$/.test(key) ? Number(key) : NaN);
+
 function existingIndex(list: readonly unknown[], key: string): number | undefined {
-  if (!/^-?[0-9]+$/.test(key)) return undefined;
-  const position = Number(key) < 0 ? list.length + Number(key) : Number(key);
+  const given = indexOf(key);
+  const position = given < 0 ? list.length + given : given;
   return position >= 0 && position < list.length ? position : undefined;
 }
 
+/** The value at a path; undefined for an object's absent member. */
 function read(document: unknown, path: string): unknown {
   const { parent, key } = parentOf(document, path);
-  const value = member(parent, key);
-  if (value === undefined) throw rejected(`missing value: ${path}`);
-  return value;
+  if (Array.isArray(parent) && existingIndex(parent, key) === undefined)
+    throw rejected(`missing value: ${path}`);
+  return member(parent, key);
 }
 
 function add(document: unknown, path: string, value: unknown): void {
@@ -89,9 +109,9 @@ function add(document: unknown, path: string, value: unknown): void {
     parent.push(value);
     return;
   }
-  if (!/^-?[0-9]+$/.test(key)) throw rejected(`bad index: ${key}`);
-  const position = Number(key) < 0 ? parent.length + 1 + Number(key) : Number(key);
-  if (position < 0 || position > parent.length) throw rejected(`index out of bounds: ${key}`);
+  const given = indexOf(key);
+  const position = given < 0 ? parent.length + 1 + given : given;
+  if (!(position >= 0 && position <= parent.length)) throw rejected(`index out of bounds: ${key}`);
   parent.splice(position, 0, value);
 }
 
@@ -115,9 +135,7 @@ function remove(document: unknown, path: string): void {
   }
 }
 
-/** A missing member passes a test for null. */
 function test(document: unknown, path: string, expected: unknown): void {
-  const { parent, key } = parentOf(document, path);
-  if (!deepEqual(member(parent, key) ?? null, expected ?? null))
-    throw rejected(`testing value ${path} failed`);
+  const actual = path === '' ? document : read(document, path);
+  if (!deepEqual(actual ?? null, expected ?? null)) throw rejected(`testing value ${path} failed`);
 }

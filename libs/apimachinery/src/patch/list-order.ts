@@ -1,7 +1,5 @@
 import { deepEqual, isObject } from '../deep';
-import type { JsonObject } from '../deep';
-import { StatusError } from '../status-error';
-import { goFormat } from '../validation/go-format';
+import { noMergeKey, wrongType } from './strategic-errors';
 
 /** Identity of list elements: the merge key's value of maps, the value itself of scalars (`mergeKey` is ''). */
 export type Identify = (element: unknown) => unknown;
@@ -9,15 +7,11 @@ export type Identify = (element: unknown) => unknown;
 export function identifyBy(mergeKey: string): Identify {
   if (mergeKey === '') return (element) => element;
   return (element) => {
-    const map: JsonObject = isObject(element) ? element : {};
-    if (!Object.hasOwn(map, mergeKey)) throw noMergeKey(map, mergeKey);
-    return map[mergeKey];
+    if (!isObject(element)) throw wrongType('map', element);
+    if (!Object.hasOwn(element, mergeKey)) throw noMergeKey(element, mergeKey);
+    return element[mergeKey];
   };
 }
-
-/** Upstream answers such patches with a 500 that has no reason. */
-export const noMergeKey = (element: unknown, mergeKey: string): StatusError =>
-  new StatusError('Unknown', `map: ${goFormat(element)} does not contain declared merge key: ${mergeKey}`);
 
 const indexOf = (list: readonly unknown[], element: unknown, identify: Identify): number => {
   const id = identify(element);

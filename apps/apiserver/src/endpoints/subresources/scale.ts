@@ -1,6 +1,5 @@
 import type { KubeObject, Scale } from '@tinkernetes/api';
 import {
-  badRequest,
   formatLabelSelector,
   invalid,
   invalidError,
@@ -15,10 +14,14 @@ import type { Endpoint, EndpointContext, ResourceRequest } from '../context';
 import { storeOf } from '../context';
 import { currentEntry } from '../get';
 import { objectInVersion, objectOf, toStorage } from '../presenter';
-import { patchFunction } from '../patch';
+import { applyTo } from '../apply';
+import { checkNamespace } from '../create';
+import { readPatch } from '../patch-document';
+import { patchType } from '../patch-type';
+import { checkName } from '../update';
 import { readTypedObject } from '../read-object';
 import { writeContext } from '../write-context';
-import { writeQuery } from '../write-options';
+import { patchQuery, writeQuery } from '../write-options';
 
 /** Where a kind keeps what its Scale shows. */
 export interface ScaleMapping {
@@ -78,10 +81,13 @@ export const scale: Endpoint = async (context, request) => {
     await sendScale(request, entry, mapping);
     return;
   }
-  const entry =
-    request.info.verb === 'update' ? await put(context, request) : await patched(context, request);
-  await sendScale(request, entry, mapping);
+  await sendScale(request, await written(context, request), mapping);
 };
+
+function written(context: EndpointContext, request: ResourceRequest): Promise<CacheEntry> {
+  if (request.info.verb === 'update') return put(context, request);
+  return patchType(request) === 'apply' ? applied(context, request) : patched(context, request);
+}
 
 async function sendScale(request: ResourceRequest, entry: CacheEntry, mapping: ScaleMapping): Promise<void> {
   await request.resource.prepare?.([entry]);
@@ -95,25 +101,43 @@ async function put(context: EndpointContext, request: ResourceRequest): Promise<
     target: 'autoscaling.Scale',
     fieldValidation: query.fieldValidation,
   })) as Scale & KubeObject;
-  const { name } = request.info;
-  if (given.metadata.name !== name) {
-    throw badRequest(
-      `the name of the object (${given.metadata.name}) does not match the name on the URL (${name})`,
-    );
-  }
+  checkNamespace(given.metadata.namespace, request.namespace);
+  checkName(given.metadata.name, request.info.name);
   return await write(context, request, query, () => given);
 }
 
 async function patched(context: EndpointContext, request: ResourceRequest): Promise<CacheEntry> {
-  const query = writeQuery(request, 'PatchOptions');
-  const patch = await patchFunction(context, request, 'io.k8s.api.autoscaling.v1.Scale');
-  const codec = builtInCodec(descriptor);
-  return await write(
-    context,
-    request,
-    query,
-    (current) => codec.decode(patch.apply(current)).object as Scale & KubeObject,
-  );
+  const query = patchQuery(request, { apply: false });
+  const change = await readPatch(context, request, {
+    codec: builtInCodec(descriptor),
+    internalType: 'autoscaling.Scale',
+    custom: false,
+    fieldValidation: query.fieldValidation,
+  });
+  return await write(context, request, query, (current) => {
+    const wanted = change.apply(current) as Scale & KubeObject;
+    checkName(wanted.metadata.name, request.info.name);
+    checkNamespace(wanted.metadata.namespace, request.namespace);
+    return wanted;
+  });
+}
+
+/** What a Scale asks for is applied to the object itself: it is that object's field which is owned. */
+async function applied(context: EndpointContext, request: ResourceRequest): Promise<CacheEntry> {
+  const { codec } = request.resource;
+  const mapping = mappingOf(request.resource);
+  const target = { apiVersion: 'autoscaling/v1', kind: 'Scale' };
+  const { entry } = await applyTo(context, request, target, (config: Scale & KubeObject) => {
+    const { name, uid, resourceVersion } = config.metadata;
+    const own = {
+      apiVersion: codec.apiVersion,
+      kind: codec.kind,
+      metadata: { name, ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) },
+    };
+    const replicas = config.spec?.replicas;
+    return replicas === undefined ? own : mapping.withReplicas(own, replicas);
+  });
+  return entry;
 }
 
 async function write(

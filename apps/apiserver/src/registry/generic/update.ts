@@ -98,7 +98,8 @@ async function updateOnce(
     const errors = rulesOf(store, kind)?.(object, old, about);
     // Upstream checks metadata twice, here and in the strategy, and reports both.
     check(store, object, [...validateObjectMetaUpdate(object.metadata, old.metadata), ...(errors ?? [])]);
-    warn(store, object, old, context);
+    // What there is to be said of the object was said when it was written.
+    if (kind === 'main') warn(store, object, old, context);
     await context.admit?.(object, old);
     if (context.dryRun) begun?.release();
     return await writeVersion(store, current, object, context);

@@ -20,6 +20,8 @@ export interface WriteContext {
     readonly isApply: boolean;
     inVersion?(object: KubeObject): KubeObject;
   };
+  /** Owners named twice are seen only after mutating admission. */
+  readonly dedupsLate?: boolean;
   warn(message: string): void;
   /** Times a part of the write, while the request is traced. */
   measure?<T>(id: StepId, work: () => Promise<T>): Promise<T>;

@@ -18,7 +18,7 @@ export function withUniqueOwners(object: KubeObject, context: WriteContext): Kub
   if (byUid.size === owners.length) return object;
   const repeated = new Set(owners.filter((owner) => byUid.get(owner.uid) !== owner).map(({ uid }) => uid));
   context.warn(
-    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${[...repeated].join(', ')}`,
+    `.metadata.ownerReferences contains duplicate entries${context.dedupsLate ? ' after mutating admission happens' : ''}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${[...repeated].join(', ')}`,
   );
   return { ...object, metadata: { ...object.metadata, ownerReferences: [...byUid.values()] } };
 }

@@ -2,7 +2,7 @@ import { DaemonSets } from '@tinkernetes/api';
 import type { DaemonSet, DaemonSetSpec } from '@tinkernetes/api';
 import { invalid, notSupported, required, semanticEqual } from '@tinkernetes/apimachinery';
 import { daemonSetCells } from '../../../printers/workloads';
-import { podSpecWarnings } from '../../core/pod/warnings';
+import { isTold, podSpecWarnings } from '../../core/pod/warnings';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
 import { immutable } from '../../immutable';
@@ -101,7 +101,8 @@ export const daemonSetStrategy = defineStrategy(DaemonSets, {
     ...immutable('spec.selector', set.spec?.selector, old.spec?.selector),
     ...validate(set),
   ],
-  warnings: (set) => podSpecWarnings(set.spec?.template?.spec, 'spec.template.spec'),
+  warnings: (set, old) =>
+    isTold(set, old) ? podSpecWarnings(set.spec?.template?.spec, 'spec.template.spec') : [],
   tableCells: daemonSetCells,
   rowMetadata: ({ metadata }) => {
     const { [generationAnnotation]: _generation, ...annotations } = metadata.annotations ?? {};

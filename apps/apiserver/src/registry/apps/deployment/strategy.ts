@@ -2,7 +2,7 @@ import { Deployments } from '@tinkernetes/api';
 import type { Deployment, DeploymentSpec } from '@tinkernetes/api';
 import { forbidden, invalid, notSupported } from '@tinkernetes/apimachinery';
 import { deploymentCells } from '../../../printers/workloads';
-import { podNameWarnings, podSpecWarnings } from '../../core/pod/warnings';
+import { isTold, podNameWarnings, podSpecWarnings } from '../../core/pod/warnings';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
 import { immutable } from '../../immutable';
@@ -109,7 +109,9 @@ export const deploymentStrategy = defineStrategy(Deployments, {
     ]),
   warnings: (deployment, old) => [
     ...(old ? [] : podNameWarnings(deployment)),
-    ...podSpecWarnings(deployment.spec?.template?.spec, 'spec.template.spec'),
+    ...(isTold(deployment, old)
+      ? podSpecWarnings(deployment.spec?.template?.spec, 'spec.template.spec')
+      : []),
   ],
   tableCells: deploymentCells,
 });

@@ -1,7 +1,7 @@
 import { ReplicaSets } from '@tinkernetes/api';
 import type { ReplicaSet } from '@tinkernetes/api';
 import { replicaSetCells } from '../../../printers/workloads';
-import { podNameWarnings, podSpecWarnings } from '../../core/pod/warnings';
+import { isTold, podNameWarnings, podSpecWarnings } from '../../core/pod/warnings';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
 import { immutable } from '../../immutable';
@@ -41,7 +41,7 @@ export const replicaSetStrategy = defineStrategy(ReplicaSets, {
     ]),
   warnings: (set, old) => [
     ...(old ? [] : podNameWarnings(set)),
-    ...podSpecWarnings(set.spec?.template?.spec, 'spec.template.spec'),
+    ...(isTold(set, old) ? podSpecWarnings(set.spec?.template?.spec, 'spec.template.spec') : []),
   ],
   selectableFieldNames: ['status.replicas'],
   selectableFields: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),

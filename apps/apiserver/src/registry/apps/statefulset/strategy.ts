@@ -9,7 +9,7 @@ import {
   semanticEqual,
 } from '@tinkernetes/apimachinery';
 import { statefulSetCells } from '../../../printers/workloads';
-import { podSpecWarnings } from '../../core/pod/warnings';
+import { isTold, podSpecWarnings } from '../../core/pod/warnings';
 import { defaultClaim } from '../../core/persistentvolumeclaim/defaults';
 import { validateClaimSpec } from '../../core/persistentvolumeclaim/validate';
 import { defineStrategy } from '../../define-strategy';
@@ -174,8 +174,8 @@ export const statefulSetStrategy = defineStrategy(StatefulSets, {
       'updatedReplicas',
       'availableReplicas',
     ]),
-  warnings: (set) => [
-    ...podSpecWarnings(set.spec?.template?.spec, 'spec.template.spec'),
+  warnings: (set, old) => [
+    ...(isTold(set, old) ? podSpecWarnings(set.spec?.template?.spec, 'spec.template.spec') : []),
     ...((set.spec?.revisionHistoryLimit ?? 0) < 0
       ? [
           'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',

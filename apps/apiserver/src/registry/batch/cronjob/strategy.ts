@@ -2,7 +2,7 @@ import { CronJobs } from '@tinkernetes/api';
 import type { CronJob } from '@tinkernetes/api';
 import { invalid, notSupported, required } from '@tinkernetes/apimachinery';
 import { cronJobCells } from '../../../printers/workloads';
-import { podNameWarnings, podSpecWarnings } from '../../core/pod/warnings';
+import { isTold, podNameWarnings, podSpecWarnings } from '../../core/pod/warnings';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
 import { defaultPodTemplate } from '../../pod-spec/defaults';
@@ -73,7 +73,9 @@ export const cronJobStrategy = defineStrategy(CronJobs, {
   defaultOrphanDependents: true,
   warnings: (job, old) => [
     ...(old ? [] : podNameWarnings(job)),
-    ...podSpecWarnings(job.spec?.jobTemplate?.spec?.template?.spec, 'spec.jobTemplate.spec.template.spec'),
+    ...(isTold(job, old)
+      ? podSpecWarnings(job.spec?.jobTemplate?.spec?.template?.spec, 'spec.jobTemplate.spec.template.spec')
+      : []),
   ],
   tableCells: cronJobCells,
 });

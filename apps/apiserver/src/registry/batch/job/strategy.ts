@@ -1,6 +1,6 @@
 import { Jobs } from '@tinkernetes/api';
 import { jobCells } from '../../../printers/workloads';
-import { podNameWarnings, podSpecWarnings } from '../../core/pod/warnings';
+import { isTold, podNameWarnings, podSpecWarnings } from '../../core/pod/warnings';
 import { defineStrategy } from '../../define-strategy';
 import { defaultJob, withGeneratedSelector } from './defaults';
 import { validateJob, validateJobUpdate } from './validate';
@@ -15,7 +15,7 @@ export const jobStrategy = defineStrategy(Jobs, {
   defaultOrphanDependents: true,
   warnings: (job, old) => [
     ...(old ? [] : podNameWarnings(job)),
-    ...podSpecWarnings(job.spec?.template?.spec, 'spec.template.spec'),
+    ...(isTold(job, old) ? podSpecWarnings(job.spec?.template?.spec, 'spec.template.spec') : []),
   ],
   selectableFieldNames: ['status.successful'],
   selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),

@@ -35,6 +35,10 @@ const deprecatedVolumes = {
   rbd: ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 } as const;
 
+/** Whether an update changed what its kind's generation counts; only then upstream warns of a Pod template again. */
+export const isTold = ({ metadata }: KubeObject, old: KubeObject | undefined): boolean =>
+  !old || metadata.generation !== old.metadata.generation;
+
 /** Source: k8s.io/kubernetes/pkg/api/pod.GetWarningsForPod. */
 export function podSpecWarnings(spec: PodSpec | undefined, path: string): string[] {
   if (!spec) return [];

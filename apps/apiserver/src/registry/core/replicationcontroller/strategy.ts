@@ -10,7 +10,7 @@ import { defaultPodTemplate } from '../../pod-spec/defaults';
 import { validateSelectedTemplate } from '../../pod-spec/selectors';
 import { notNegative } from '../../rules';
 import type { Errors } from '../../rules';
-import { podSpecWarnings } from '../pod/warnings';
+import { isTold, podSpecWarnings } from '../pod/warnings';
 
 const isEmpty = (map: object | undefined): boolean => Object.keys(map ?? {}).length === 0;
 
@@ -55,7 +55,8 @@ export const replicationControllerStrategy = defineStrategy(ReplicationControlle
       'readyReplicas',
       'availableReplicas',
     ]),
-  warnings: (controller) => podSpecWarnings(controller.spec?.template?.spec, 'spec.template.spec'),
+  warnings: (controller, old) =>
+    isTold(controller, old) ? podSpecWarnings(controller.spec?.template?.spec, 'spec.template.spec') : [],
   defaultOrphanDependents: true,
   selectableFieldNames: ['status.replicas'],
   selectableFields: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
