@@ -1,14 +1,14 @@
 import {
   Metadata,
-  Server,
-  ServerCredentials,
   status,
+  type Server,
   type ServerUnaryCall,
   type ServerWritableStream,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { once } from 'node:events';
 import type { FinishedStep } from '@tinkernetes/component-base';
+import { ReadingServer } from '@tinkernetes/grpc';
 import { CriError } from './cri-error';
 import type { ImageServiceMethods, RuntimeServiceMethods } from './generated/types';
 import { serviceDefinition } from './service';
@@ -34,20 +34,16 @@ export type CriHandlers<M extends ServiceMethods<M>> = { readonly [K in keyof M]
 export type RuntimeHandlers = CriHandlers<RuntimeServiceMethods>;
 export type ImageHandlers = CriHandlers<ImageServiceMethods>;
 
-export function createCriServer(): Server {
-  return new Server({
+export function createCriServer(): ReadingServer {
+  return new ReadingServer({
     'grpc.max_receive_message_length': 16 * 1024 * 1024,
     'grpc.max_send_message_length': 16 * 1024 * 1024,
   });
 }
 
 /** Listens on `unix:///path`; a stale socket file must be removed by the caller. */
-export function listen(server: Server, endpoint: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(endpoint, ServerCredentials.createInsecure(), (error) =>
-      error ? reject(error) : resolve(),
-    );
-  });
+export function listen(server: ReadingServer, endpoint: string): Promise<void> {
+  return server.listen(endpoint);
 }
 
 export interface CriServiceOptions {

@@ -1,12 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import {
-  Server,
-  ServerCredentials,
-  status,
-  type ServerUnaryCall,
-  type UntypedServiceImplementation,
-} from '@grpc/grpc-js';
+import { status, type ServerUnaryCall, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { ReadingServer } from '@tinkernetes/grpc';
 import { CsiError } from './csi-error';
 import { serviceDefinition } from './service';
 import type { Service, ServiceName } from './types';
@@ -23,16 +18,12 @@ export async function serveCsi(endpoint: string, services: CsiServices): Promise
   const path = endpoint.replace(/^unix:\/\//, '');
   await mkdir(dirname(path), { recursive: true });
   await rm(path, { force: true });
-  const server = new Server();
+  const server = new ReadingServer();
   for (const [service, handlers] of Object.entries(services)) {
     const definition = serviceDefinition(service as ServiceName);
     server.addService(definition, implementationOf(definition, handlers as Handlers));
   }
-  await new Promise<void>((resolve, reject) =>
-    server.bindAsync(endpoint, ServerCredentials.createInsecure(), (error) =>
-      error ? reject(error) : resolve(),
-    ),
-  );
+  await server.listen(endpoint);
   return { close: () => server.forceShutdown() };
 }
 

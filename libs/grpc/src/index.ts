@@ -1,1 +1,2 @@
+export { ReadingServer } from './reading-server';
 export { grpcServices, type GrpcServices } from './services';

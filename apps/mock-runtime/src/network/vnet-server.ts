@@ -1,13 +1,12 @@
 import {
   Metadata,
-  Server,
-  ServerCredentials,
   type sendUnaryData,
   type ServerDuplexStream,
   type ServerUnaryCall,
   type ServerWritableStream,
 } from '@grpc/grpc-js';
 import { pipeline } from 'node:stream';
+import { ReadingServer } from '@tinkernetes/grpc';
 import {
   FrameDuplex,
   NetError,
@@ -30,8 +29,8 @@ type Waiting = Map<string, TcpConnection>;
 type Call = ServerDuplexStream<object, object>;
 
 /** Serves proto/vnet/v1 for the node's other processes. */
-export async function serveVnet(network: NodeNetwork, endpoint: string): Promise<Server> {
-  const server = new Server({ 'grpc.max_receive_message_length': 64 * 1024 * 1024 });
+export async function serveVnet(network: NodeNetwork, endpoint: string): Promise<ReadingServer> {
+  const server = new ReadingServer({ 'grpc.max_receive_message_length': 64 * 1024 * 1024 });
   const waiting: Waiting = new Map();
   let nextId = 0;
   server.addService(networkService(), {
@@ -95,11 +94,7 @@ export async function serveVnet(network: NodeNetwork, endpoint: string): Promise
         return connection;
       }),
   });
-  await new Promise<void>((resolve, reject) => {
-    server.bindAsync(endpoint, ServerCredentials.createInsecure(), (error) =>
-      error ? reject(error) : resolve(),
-    );
-  });
+  await server.listen(endpoint);
   return server;
 }
 
