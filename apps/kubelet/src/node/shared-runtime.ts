@@ -16,6 +16,7 @@ import type { Options } from '../options';
 import { PLEG } from '../pleg/pleg';
 import { StartGate } from '../pods/start-gate';
 import { PodCache } from '../runtime/pod-cache';
+import { mergeRanges } from './address-ranges';
 import { nodeImages } from './images';
 import { describeMachine, type Machine } from './machine';
 import { RuntimeHealth } from './runtime-health';
@@ -167,8 +168,8 @@ export class SharedRuntime {
   }
 
   /**
-   * Hands the ranges of all nodes to the runtime, comma separated as those of a dual-stack node; those that come while it
-   * takes others go there together.
+   * Hands the ranges of all nodes to the runtime, as few as possible and comma separated as those of a dual-stack node;
+   * those that come while it takes others go there together.
    */
   setPodCIDR(nodeName: string, podCIDR: string): Promise<void> {
     if (this.podCIDRs.get(nodeName) === podCIDR) return this.handingOver;
@@ -179,7 +180,7 @@ export class SharedRuntime {
       .catch(() => undefined)
       .then(() => {
         this.isNextWaiting = false;
-        return this.health.setPodCIDR([...this.podCIDRs.values()].join(','));
+        return this.health.setPodCIDR(mergeRanges([...this.podCIDRs.values()]).join(','));
       });
     return this.handingOver;
   }
