@@ -65,6 +65,7 @@ const loaders: Readonly<Record<string, Loader>> = {
   curl: async () => (await web()).curl,
   date: async () => (await import('./date')).date,
   dd: async () => (await import('./dd')).dd,
+  dig: async () => (await import('./dig')).dig,
   dirname: async () => (await import('./names')).dirname,
   df: async () => (await basics()).df,
   diff: async () => (await import('./diff')).diff,
@@ -77,6 +78,7 @@ const loaders: Readonly<Record<string, Loader>> = {
   groups: async () => (await import('./machine')).groups,
   head: async () => (await import('./head')).head,
   hexdump: async () => (await import('./dumps')).hexdump,
+  host: async () => (await import('./dig')).host,
   hostname: async () => (await basics()).hostname,
   httpd: async () => (await import('../images/programs/busybox-httpd')).busyboxHttpd,
   id: async () => (await basics()).id,
@@ -158,9 +160,26 @@ const onlyInBusybox = new Set([
   'usleep',
 ]);
 
+/** Distributions have them in packages that only some images install. */
+export const networkTools = [
+  'curl',
+  'dig',
+  'host',
+  'ifconfig',
+  'ip',
+  'nc',
+  'netstat',
+  'nslookup',
+  'ping',
+  'wget',
+];
+const onlyInPackages = new Set(['dig', 'host']);
+
 export function commandNames(kind: 'busybox' | 'debian'): string[] {
   const absent = kind === 'busybox' ? onlyOnDebian : onlyInBusybox;
-  return Object.keys(loaders).filter((name) => !absent.has(name) || (kind === 'busybox' && name === 'ip'));
+  return Object.keys(loaders).filter(
+    (name) => !onlyInPackages.has(name) && (!absent.has(name) || (kind === 'busybox' && name === 'ip')),
+  );
 }
 
 export function loadCommand(name: string): Promise<Program> {

@@ -21,6 +21,16 @@ const knownRegistries = [
   'public.ecr.aws',
 ];
 
+/** Registries that have the same images as others, most of them older names. */
+const mirrors = [
+  { prefix: 'k8s.gcr.io/', of: 'registry.k8s.io/' },
+  { prefix: 'gcr.io/google_containers/', of: 'registry.k8s.io/' },
+  { prefix: 'gcr.io/google-containers/', of: 'registry.k8s.io/' },
+  { prefix: 'mirror.gcr.io/library/', of: 'docker.io/library/' },
+  { prefix: 'public.ecr.aws/docker/library/', of: 'docker.io/library/' },
+  { prefix: 'us-docker.pkg.dev/google-samples/containers/gke/', of: 'gcr.io/google-samples/' },
+] as const;
+
 const sha256 = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
 /** Of a tag's manifest; the same on every node. */
@@ -52,13 +62,20 @@ export class Registry {
         'INVALID_ARGUMENT',
         `failed to parse image reference "${image}": invalid reference format`,
       );
-    const definition = this.definitions.get(reference.repository) ?? generic?.(reference);
+    const definition = this.definitionOf(reference.repository) ?? generic?.(reference);
     if (!definition) throw notResolved(reference);
     if (definition.credentials && !mayPull(definition, auth)) throw denied(reference);
     const tag = reference.tag ?? this.tagOf(definition, reference.digest);
     if (tag === undefined || !definition.hasTag(tag)) throw notFound(reference);
     const digest = reference.digest ?? digestOf(reference.repository, tag);
     return { reference, definition, tag, digest };
+  }
+
+  private definitionOf(repository: string): ImageDefinition | undefined {
+    const own = this.definitions.get(repository);
+    if (own) return own;
+    const mirror = mirrors.find(({ prefix }) => repository.startsWith(prefix));
+    return mirror && this.definitions.get(mirror.of + repository.slice(mirror.prefix.length));
   }
 
   /** Only digests of tags that exist are known; the most common tags are tried. */
@@ -97,10 +114,15 @@ function denied(reference: ImageReference): CriError {
   );
 }
 
+/** The image may well be there in real life: what users can do about it here. */
+const hint =
+  'no program of that name is emulated: see `--images` and `--generic-images` of the mock runtime, or annotate the Pod mock.tinkernetes.dev/generic-image=true';
+
 function notResolved(reference: ImageReference): CriError {
   const { registry, repository, tag = 'latest' } = reference;
-  if (registry === 'docker.io') return denied(reference);
-  if (knownRegistries.includes(registry)) return notFound(reference);
+  if (registry === 'docker.io') return new CriError('UNKNOWN', `${denied(reference).message} (${hint})`);
+  if (knownRegistries.includes(registry))
+    return new CriError('NOT_FOUND', `${notFound(reference).message} (${hint})`);
   const path = repository.slice(registry.length + 1);
   return new CriError(
     'UNKNOWN',

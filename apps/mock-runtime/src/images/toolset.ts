@@ -1,5 +1,5 @@
 import { executable, link, type FsNode } from '../files/nodes';
-import { commandNames, loadCommand } from '../commands/registry';
+import { commandNames, loadCommand, networkTools } from '../commands/registry';
 
 const built = new Map<string, Readonly<Record<string, FsNode>>>();
 
@@ -21,3 +21,7 @@ function build(kind: 'busybox' | 'debian'): Readonly<Record<string, FsNode>> {
 export const withCurl = (): Readonly<Record<string, FsNode>> => ({
   '/usr/bin/curl': executable(() => loadCommand('curl')),
 });
+
+/** What images for debugging networks bring: BIND's tools, curl and busybox'. */
+export const withNetworkTools = (): Readonly<Record<string, FsNode>> =>
+  Object.fromEntries(networkTools.map((name) => [`/usr/bin/${name}`, executable(() => loadCommand(name))]));

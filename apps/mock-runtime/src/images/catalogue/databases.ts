@@ -1,29 +1,14 @@
 import { path, type Entry } from './entry';
 import { loaders } from './loaders';
+import type { TagRules } from '../tags';
 import { toolset } from '../toolset';
 
+const redisVersions = { versions: { 8: 4, 7: 4, 6: 2, 5: 0 }, variants: ['alpine', 'bookworm', 'trixie'] };
+
 export const databases: readonly Entry[] = [
-  {
-    repository: 'docker.io/library/redis',
-    tags: { versions: { 8: 4, 7: 4, 6: 2, 5: 0 }, variants: ['alpine', 'bookworm', 'trixie'] },
-    megabytes: 50,
-    config: {
-      entrypoint: ['docker-entrypoint.sh'],
-      cmd: ['redis-server'],
-      env: { PATH: path },
-      workingDir: '/data',
-      exposedPorts: [6379],
-    },
-    root: () => ({
-      commands: toolset('debian'),
-      users: { redis: 999 },
-      programs: {
-        '/usr/local/bin/redis-server': loaders.redisServer,
-        '/usr/local/bin/redis-cli': loaders.redisCli,
-        '/usr/local/bin/docker-entrypoint.sh': loaders.entrypoint,
-      },
-    }),
-  },
+  redisImage('docker.io/library/redis', redisVersions, 'redis'),
+  redisImage('registry.k8s.io/redis', { names: ['e2e', 'v1'] }, 'redis'),
+  redisImage('docker.io/valkey/valkey', { versions: { 9: 0, 8: 1, 7: 2 }, variants: ['alpine'] }, 'valkey'),
   {
     repository: 'docker.io/library/postgres',
     tags: {
@@ -50,3 +35,27 @@ export const databases: readonly Entry[] = [
     }),
   },
 ];
+
+function redisImage(repository: string, tags: TagRules, name: 'redis' | 'valkey'): Entry {
+  return {
+    repository,
+    tags,
+    megabytes: 50,
+    config: {
+      entrypoint: ['docker-entrypoint.sh'],
+      cmd: [`${name}-server`],
+      env: { PATH: path },
+      workingDir: '/data',
+      exposedPorts: [6379],
+    },
+    root: () => ({
+      commands: toolset('debian'),
+      users: { [name]: 999 },
+      programs: {
+        [`/usr/local/bin/${name}-server`]: loaders.redisServer,
+        [`/usr/local/bin/${name}-cli`]: loaders.redisCli,
+        '/usr/local/bin/docker-entrypoint.sh': loaders.entrypoint,
+      },
+    }),
+  };
+}

@@ -2,7 +2,7 @@ import type { ImageConfig } from '../image';
 import { nginxFiles, nginxLinks } from './nginx-files';
 import type { ProgramLoader } from '../root-tree';
 import type { TagRules } from '../tags';
-import { toolset, withCurl } from '../toolset';
+import { toolset, withNetworkTools } from '../toolset';
 import { path, type Entry } from './entry';
 import { loaders } from './loaders';
 
@@ -16,7 +16,7 @@ export const kubernetesImages: readonly Entry[] = [
     megabytes: 52,
     config: { entrypoint: ['/agnhost'], cmd: ['pause'], env: { PATH: path } },
     root: () => ({
-      commands: { ...toolset('busybox'), ...withCurl() },
+      commands: { ...toolset('busybox'), ...withNetworkTools() },
       programs: { '/agnhost': loaders.agnhost },
     }),
   },

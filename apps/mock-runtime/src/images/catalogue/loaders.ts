@@ -3,6 +3,11 @@ import type { ProgramLoader } from '../root-tree';
 /** Each program's code is loaded when it first runs. */
 export const loaders = {
   hpaExample: async () => (await import('../programs/demo-servers')).hpaExample,
+  echoServer: async () => (await import('../programs/demo-servers')).echoServer,
+  nginxHello: async () => (await import('../programs/demo-servers')).nginxHello,
+  serveHostname: async () => (await import('../programs/demo-servers')).serveHostname,
+  guestbookFrontend: async () => (await import('../programs/guestbook')).guestbookFrontend,
+  guestbookFollower: async () => (await import('../programs/guestbook')).guestbookFollower,
   httpEcho: async () => (await import('../programs/demo-servers')).httpEcho,
   nodeHello: async () => (await import('../programs/demo-servers')).nodeHello,
   vishStress: async () => (await import('../programs/stress')).vishStress,

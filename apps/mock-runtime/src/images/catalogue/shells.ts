@@ -1,5 +1,5 @@
 import type { TagRules } from '../tags';
-import { toolset, withCurl } from '../toolset';
+import { toolset, withCurl, withNetworkTools } from '../toolset';
 import { osRelease, path, type Entry } from './entry';
 import { loaders } from './loaders';
 
@@ -14,19 +14,22 @@ export const shells: readonly Entry[] = [
     },
     2.2,
   ),
-  {
-    ...shellImage('busybox', { versions: { 1: 37 }, names: ['latest'] }, 2.2),
-    repository: 'registry.k8s.io/busybox',
-  },
+  aliasOf('registry.k8s.io/busybox', 'busybox'),
+  aliasOf('quay.io/prometheus/busybox', 'busybox'),
   {
     ...shellImage('busybox', { names: ['latest', 'curl'] }, 4),
     repository: 'docker.io/radial/busyboxplus',
     root: () => ({ commands: { ...toolset('busybox'), ...withCurl() } }),
   },
+  networkImage('registry.k8s.io/e2e-test-images/jessie-dnsutils', { versions: { 1: 7 } }),
+  networkImage('docker.io/tutum/dnsutils', {}),
+  networkImage('docker.io/infoblox/dnstools', { names: ['latest', 'v2', 'v3'] }),
+  networkImage('docker.io/nicolaka/netshoot', { versions: { 0: 14 }, names: ['latest'] }),
+  networkImage('docker.io/wbitt/network-multitool', { names: ['latest', 'alpine-minimal', 'alpine-extra'] }),
+  networkImage('docker.io/praqma/network-multitool', { names: ['latest'] }),
   {
-    ...shellImage('debian', { versions: { 1: 7 } }, 76),
-    repository: 'registry.k8s.io/e2e-test-images/jessie-dnsutils',
-    root: () => ({ commands: { ...toolset('busybox'), ...toolset('debian') } }),
+    ...curlImage('docker.io/alpine/curl'),
+    config: { entrypoint: ['curl'], cmd: ['-h'], env: { PATH: path } },
   },
   shellImage('alpine', { versions: { 3: 23 }, names: ['latest', 'edge'] }, 3.8),
   shellImage('bash', { versions: { 5: 3, 4: 4 }, names: ['latest', 'devel'], variants: ['alpine3.22'] }, 6),
@@ -57,8 +60,47 @@ export const shells: readonly Entry[] = [
     },
     30,
   ),
-  {
-    repository: 'docker.io/curlimages/curl',
+  distribution('docker.io/library/fedora', { versions: { 43: 0, 42: 0, 41: 0, 40: 0 } }, 'Fedora Linux'),
+  distribution(
+    'docker.io/library/centos',
+    { names: ['latest', '7', '8', 'centos7', 'centos8'] },
+    'CentOS Linux',
+  ),
+  distribution('docker.io/library/amazonlinux', { names: ['latest', '2', '2023'] }, 'Amazon Linux'),
+  distribution('docker.io/library/rockylinux', { names: ['8', '9', '9-minimal'] }, 'Rocky Linux'),
+  curlImage('docker.io/curlimages/curl'),
+];
+
+/** The same image in another registry. */
+function aliasOf(repository: string, name: 'busybox'): Entry {
+  return { ...shellImage(name, { versions: { 1: 37 }, names: ['latest'] }, 2.2), repository };
+}
+
+/** Images for debugging networks: `kubectl debug -it … --image=nicolaka/netshoot`. */
+function networkImage(repository: string, tags: TagRules): Entry {
+  return {
+    repository,
+    tags,
+    megabytes: 80,
+    config: { cmd: ['bash'], env: { PATH: path } },
+    root: () => ({ commands: { ...toolset('busybox'), ...toolset('debian'), ...withNetworkTools() } }),
+  };
+}
+
+function distribution(repository: string, tags: TagRules, title: string): Entry {
+  const id = repository.slice(repository.lastIndexOf('/') + 1);
+  return {
+    repository,
+    tags,
+    megabytes: 60,
+    config: { cmd: ['/bin/bash'], env: { PATH: path } },
+    root: () => ({ commands: toolset('debian'), osRelease: osRelease(title, id, '') }),
+  };
+}
+
+function curlImage(repository: string): Entry {
+  return {
+    repository,
     tags: { versions: { 8: 17, 7: 88 } },
     megabytes: 10,
     config: { entrypoint: ['/entrypoint.sh'], cmd: ['curl'], env: { PATH: path }, user: 'curl_user' },
@@ -67,8 +109,8 @@ export const shells: readonly Entry[] = [
       users: { curl_user: 100 },
       programs: { '/entrypoint.sh': loaders.curlEntrypoint },
     }),
-  },
-];
+  };
+}
 
 function shellImage(
   name: 'busybox' | 'alpine' | 'bash' | 'debian' | 'ubuntu',

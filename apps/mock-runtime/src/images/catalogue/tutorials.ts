@@ -22,6 +22,46 @@ export const tutorials: readonly Entry[] = [
     config: { entrypoint: ['/server'], env: { PATH: path }, exposedPorts: [8080] },
   },
   serverImage('docker.io/traefik/whoami', { versions: { 1: 11 } }, '/whoami', loaders.whoami),
+  bootcampImage('gcr.io/google-samples/kubernetes-bootcamp'),
+  bootcampImage('docker.io/jocatalin/kubernetes-bootcamp'),
+  serverImage('registry.k8s.io/echoserver', { versions: { 1: 10 } }, '/echoserver', loaders.echoServer),
+  serverImage('docker.io/kicbase/echo-server', { versions: { 1: 0 } }, '/echo-server', loaders.echoServer),
+  serverImage(
+    'registry.k8s.io/serve_hostname',
+    { versions: { 1: 4 } },
+    '/serve_hostname',
+    loaders.serveHostname,
+  ),
+  serverImage(
+    'docker.io/nginxdemos/hello',
+    { names: ['latest', 'plain-text', '0.4', '0.4-plain-text'] },
+    '/hello',
+    loaders.nginxHello,
+  ),
+  {
+    repository: 'gcr.io/google-samples/gb-frontend',
+    tags: { names: ['v4', 'v5', 'v6'] },
+    megabytes: 130,
+    config: { cmd: ['apache2-foreground'], env: { PATH: path } },
+    root: () => ({
+      commands: toolset('debian'),
+      programs: { '/usr/local/bin/apache2-foreground': loaders.guestbookFrontend },
+    }),
+  },
+  {
+    repository: 'gcr.io/google-samples/gb-redis-follower',
+    tags: { names: ['v1', 'v2', 'v3'] },
+    megabytes: 40,
+    config: { cmd: ['/bin/sh', '-c', '/run.sh'], env: { PATH: path } },
+    root: () => ({
+      commands: toolset('debian'),
+      programs: {
+        '/run.sh': loaders.guestbookFollower,
+        '/usr/local/bin/redis-server': loaders.redisServer,
+        '/usr/local/bin/redis-cli': loaders.redisCli,
+      },
+    }),
+  },
   {
     repository: 'docker.io/polinux/stress',
     tags: { versions: { 1: 0 } },
@@ -37,6 +77,25 @@ export const tutorials: readonly Entry[] = [
     root: { programs: { '/stress': loaders.vishStress } },
   },
 ];
+
+/** Of the Kubernetes Basics tutorial: each version says which it is. */
+function bootcampImage(repository: string): Entry {
+  return {
+    repository,
+    tags: { names: ['latest', 'v1', 'v2'] },
+    megabytes: 80,
+    config: { cmd: ['/bin/sh', '-c', 'node server.js'], env: { PATH: path } },
+    root: {
+      ofTag: (tag) => ({
+        commands: toolset('debian'),
+        programs: {
+          '/usr/local/bin/node': async () =>
+            (await import('../programs/demo-servers')).bootcamp(tag === 'v2' ? '2' : '1'),
+        },
+      }),
+    },
+  };
+}
 
 /** Its tags are versions that answer differently. */
 function helloAppImage(repository: string): Entry {

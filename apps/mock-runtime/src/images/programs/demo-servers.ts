@@ -87,3 +87,57 @@ export const whoami = (process: Process): Promise<number> =>
   );
 
 const headerName = (name: string): string => name.replace(/(?:^|-)\w/g, (letter) => letter.toUpperCase());
+
+/** google-samples/kubernetes-bootcamp: the application of "Learn Kubernetes Basics". */
+export const bootcamp =
+  (version: string) =>
+  async (process: Process): Promise<number> => {
+    const { hostname } = process.machine;
+    let requests = 0;
+    const started = new Date(process.clock.now());
+    await process.print(
+      `Kubernetes Bootcamp App Started At: ${started.toISOString()} | Running On:  ${hostname} \n\n`,
+    );
+    return serve(process, 8080, () => {
+      requests += 1;
+      const seconds = (process.clock.now() - started.getTime()) / 1000;
+      void process.print(
+        `Running On: ${hostname} | Total Requests: ${requests} | App Uptime: ${seconds} seconds | Log Time: ${new Date(process.clock.now()).toISOString()}\n`,
+      );
+      return `Hello Kubernetes bootcamp! | Running on: ${hostname} | v=${version}\n`;
+    });
+  };
+
+/** registry.k8s.io/echoserver and its successor kicbase/echo-server: what the server saw of the request. */
+export const echoServer = (process: Process): Promise<number> =>
+  serve(process, Number(process.env.PORT ?? 8080), ({ request, client }) => {
+    const headers = Object.entries(request.headers).map(([name, value]) => `\t${name}=${String(value)}\n`);
+    return [
+      `\n\nHostname: ${process.machine.hostname}\n\nPod Information:\n`,
+      ...['POD_NAME', 'POD_NAMESPACE', 'POD_IP', 'NODE_NAME']
+        .filter((name) => process.env[name] !== undefined)
+        .map((name) => `\t${name.toLowerCase().replaceAll('_', ' ')}:\t${process.env[name]}\n`),
+      `\nServer values:\n\tserver_version=nginx: 1.14.2 - lua: 10015\n`,
+      `\nRequest Information:\n\tclient_address=${client.host}\n\tmethod=${request.method}\n\treal path=${request.url}\n`,
+      `\tquery=${(request.url ?? '').split('?')[1] ?? ''}\n\trequest_version=${request.httpVersion}\n\trequest_scheme=http\n`,
+      `\trequest_uri=http://${request.headers.host ?? ''}${request.url}\n\nRequest Headers:\n`,
+      ...headers,
+      '\nRequest Body:\n\t-no body in request-\n\n',
+    ].join('');
+  });
+
+/** nginxdemos/hello:plain-text. */
+export const nginxHello = (process: Process): Promise<number> =>
+  serve(process, 80, ({ request }) =>
+    [
+      `Server address: ${process.net.addresses()[0] ?? ''}:80`,
+      `Server name: ${process.machine.hostname}`,
+      `Date: ${new Date(process.clock.now()).toUTCString()}`,
+      `URI: ${request.url}`,
+      '',
+    ].join('\n'),
+  );
+
+/** registry.k8s.io/serve_hostname */
+export const serveHostname = (process: Process): Promise<number> =>
+  serve(process, 9376, () => process.machine.hostname);

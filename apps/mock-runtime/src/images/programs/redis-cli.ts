@@ -66,7 +66,7 @@ const wordsOf = (line: string): string[] =>
   [...line.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '');
 
 /** One question after the other over a connection. */
-class Connection {
+export class Connection {
   private text = '';
   private readonly chunks: AsyncIterator<Buffer>;
 

@@ -10,6 +10,7 @@ const defaults: Readonly<Record<string, string>> = {
   maxmemory: '0',
   'maxmemory-policy': 'noeviction',
   port: '6379',
+  replicaof: '',
   requirepass: '',
   save: '3600 1 300 100 60 10000',
   timeout: '0',
@@ -75,7 +76,8 @@ export class RedisConfig {
   }
 
   private put(name: string, value: string): void {
-    const key = name.toLowerCase();
+    // Its older name.
+    const key = name.toLowerCase().replace(/^slaveof$/, 'replicaof');
     this.values.set(key, key === 'maxmemory' ? bytesOf(value) : value.replace(/^"(.*)"$/, '$1'));
   }
 }

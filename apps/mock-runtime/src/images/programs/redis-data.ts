@@ -13,6 +13,8 @@ const wrongArguments = (name: string): Error =>
 export class RedisData {
   private readonly values = new Map<string, Stored>();
   private readonly expiry = new Map<string, number>();
+  /** What INFO says of it. */
+  replication: string | (() => string) = 'role:master\r\nconnected_slaves:0\r\n';
 
   constructor(
     private readonly clock: Pick<Clock, 'now'>,
@@ -127,7 +129,12 @@ export class RedisData {
     SMEMBERS: ([key = '']) => [...this.set(key)],
     SISMEMBER: ([key = '', member = '']) => (this.set(key).has(member) ? 1 : 0),
     SCARD: ([key = '']) => this.set(key).size,
-    INFO: () => '# Server\r\nredis_version:8.2.2\r\n# Replication\r\nrole:master\r\nconnected_slaves:0\r\n',
+    INFO: () => {
+      const { replication } = this;
+      const text = typeof replication === 'string' ? replication : replication();
+      return `# Server\r\nredis_version:8.2.2\r\n# Replication\r\n${text}`;
+    },
+    REPLCONF: () => 'OK',
     COMMAND: () => [],
     CONFIG: ([verb = '', ...args]) => {
       const [name = '', value = ''] = args;
@@ -141,6 +148,23 @@ export class RedisData {
     SAVE: () => 'OK',
     BGSAVE: () => 'Background saving started',
   };
+
+  /** Commands that make the same data in an empty server. */
+  dump(): string[][] {
+    return [...this.values.keys()].flatMap((key) => {
+      const value = this.get(key);
+      if (value === undefined) return [];
+      const left = this.timeToLive(key, 1);
+      const make = Array.isArray(value)
+        ? ['RPUSH', key, ...value]
+        : typeof value === 'string'
+          ? ['SET', key, value]
+          : value instanceof Map
+            ? ['HSET', key, ...[...value].flat()]
+            : ['SADD', key, ...value];
+      return left < 0 ? [make] : [make, ['PEXPIRE', key, String(left)]];
+    });
+  }
 
   private get(key: string): Stored | undefined {
     const end = this.expiry.get(key);

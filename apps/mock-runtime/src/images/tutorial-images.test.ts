@@ -1,0 +1,85 @@
+import { eventually } from '@tinkernetes/component-base/testing';
+import { startTestRuntime, type StartedPod, type TestRuntime } from '../testing/start-runtime';
+
+const env = (values: Record<string, string>) => ({
+  envs: Object.entries(values).map(([key, value]) => ({ key, value: Buffer.from(value) })),
+});
+
+describe('images of tutorials', () => {
+  let node: TestRuntime;
+  let client: StartedPod;
+
+  beforeAll(async () => {
+    node = await startTestRuntime();
+    client = await node.startPod({ name: 'client', image: 'curlimages/curl', command: ['sleep', '3600'] });
+  });
+  afterAll(() => node.stop());
+
+  const get = async (url: string) => (await node.sh(client, `curl -s '${url}'`)).output;
+
+  it.each([
+    [
+      'gcr.io/google-samples/kubernetes-bootcamp:v1',
+      ':8080',
+      /^Hello Kubernetes bootcamp! \| Running on: pod-0 \| v=1$/m,
+    ],
+    ['jocatalin/kubernetes-bootcamp:v2', ':8080', /v=2$/m],
+    ['registry.k8s.io/echoserver:1.10', ':8080/x?y=z', /method=GET\n\treal path=\/x\?y=z/],
+    ['nginxdemos/hello:plain-text', '/', /^Server name: pod-3$/m],
+    ['k8s.gcr.io/serve_hostname:v1.4', ':9376', /^pod-4$/],
+  ])('%s answers', async (image, address, expected) => {
+    const names = [/bootcamp:v1/, /bootcamp:v2/, /echoserver/, /nginxdemos/, /serve_hostname/];
+    const pod = await node.startPod({ name: `pod-${names.findIndex((name) => name.test(image))}`, image });
+    await eventually(async () => expect(await get(pod.ip + address)).toMatch(expected));
+  });
+
+  it.each([
+    ['nicolaka/netshoot'],
+    ['k8s.gcr.io/busybox:1.28'],
+    ['mirror.gcr.io/library/nginx:1.27'],
+    ['fedora:42'],
+    ['valkey/valkey:8'],
+  ])('pulls %s', async (image) => {
+    expect((await node.images.pullImage({ image: { image } })).imageRef).not.toBe('');
+  });
+
+  it('says what can be done about an image that is not emulated', async () => {
+    await expect(node.images.pullImage({ image: { image: 'wordpress:6' } })).rejects.toThrow(
+      /pull access denied.*annotate the Pod mock\.tinkernetes\.dev\/generic-image=true/,
+    );
+  });
+
+  it('keep a guestbook: its page writes to the leader and reads from a follower', async () => {
+    const leader = await node.startPod({ name: 'leader', image: 'registry.k8s.io/redis:e2e' });
+    await node.sh(
+      leader,
+      'redis-cli set before 1; redis-cli rpush list a b; redis-cli hset hash k v; redis-cli sadd set m',
+    );
+    const follower = await node.startPod({
+      name: 'follower',
+      image: 'us-docker.pkg.dev/google-samples/containers/gke/gb-redis-follower:v2',
+      container: env({ REDIS_LEADER_SERVICE_HOST: leader.ip }),
+    });
+    await eventually(() => expect(node.log(follower)).toContain('sync: Finished with success'));
+    const copied = await node.sh(
+      follower,
+      'redis-cli get before; redis-cli lrange list 0 -1; redis-cli hget hash k; redis-cli smembers set; redis-cli set x 1; redis-cli info replication',
+    );
+    expect(copied.output).toMatch(/^1\na\nb\nv\nm\nREADONLY You can't write .*role:slave/s);
+    expect((await node.sh(leader, 'redis-cli info')).output).toContain('connected_slaves:1');
+    const frontend = await node.startPod({
+      name: 'frontend',
+      image: 'gcr.io/google-samples/gb-frontend:v5',
+      container: env({
+        GET_HOSTS_FROM: 'env',
+        REDIS_LEADER_SERVICE_HOST: leader.ip,
+        REDIS_FOLLOWER_SERVICE_HOST: follower.ip,
+      }),
+    });
+    await eventually(async () => expect(await get(`${frontend.ip}/`)).toContain('<h1>Guestbook</h1>'));
+    expect(await get(`${frontend.ip}/guestbook.php?cmd=set&key=messages&value=,hi`)).toContain('Updated');
+    await eventually(async () =>
+      expect(await get(`${frontend.ip}/guestbook.php?cmd=get&key=messages`)).toBe('{"data":",hi"}'),
+    );
+  });
+});
