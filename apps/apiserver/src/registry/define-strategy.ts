@@ -13,6 +13,8 @@ export interface StrategyRules<T extends KubeObject> extends Omit<
   readonly nameCheck?: NameCheck;
   /** Whether an update's metadata has to pass what a new object's has to, too, in the words of both. */
   readonly revalidatesMeta?: boolean;
+  /** Without the fields of features that are off: before anything else is prepared. */
+  readonly withoutDisabledFields?: (object: T) => T;
   /** The rules beyond metadata, at create and at every update. */
   readonly validate?: (object: T, context: StrategyContext) => Errors;
   /** What an update may not do. Default: what `validate` says of the new object. */
@@ -31,11 +33,22 @@ export function defineStrategy<T extends KubeObject>(
     validate,
     validateUpdate,
     validateStatusUpdate,
+    withoutDisabledFields = (object) => object,
+    prepareForCreate,
+    prepareForUpdate,
     ...rest
   } = rules;
   const metaRules = { isNamespaced: descriptor.namespaced, nameCheck };
   return {
     ...rest,
+    prepareForCreate: (object, context) => {
+      const kept = withoutDisabledFields(object);
+      return prepareForCreate ? prepareForCreate(kept, context) : kept;
+    },
+    prepareForUpdate: (object, old, context) => {
+      const kept = withoutDisabledFields(object);
+      return prepareForUpdate ? prepareForUpdate(kept, old, context) : kept;
+    },
     validate: (object, context) => [
       ...validateObjectMeta(object.metadata, metaRules),
       ...(validate?.(object, context) ?? []),

@@ -31,7 +31,7 @@ const ofContainer = (container: Container, kind: Kind): Map<string, Quantity> =>
   quantitiesOf(container.resources?.[kind]);
 
 /** The larger of what ordinary containers with sidecars need, and each init container with the sidecars before it. */
-function aggregateContainers(spec: PodSpec, kind: Kind): Map<string, Quantity> {
+export function aggregateContainers(spec: PodSpec, kind: Kind): Map<string, Quantity> {
   let running = new Map<string, Quantity>();
   for (const container of spec.containers) running = addQuantities(running, ofContainer(container, kind));
   let sidecars = new Map<string, Quantity>();

@@ -3,9 +3,22 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 const ipMessage = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 const cidrMessage = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 
+const leadingZerosMessage = 'must not have leading 0s';
+
 /** What is wrong with an IP address, in upstream's words. */
-export const isValidIp = (value: string): readonly string[] =>
-  isIP(value) === 0 || value.includes('%') ? [ipMessage] : [];
+export function isValidIp(value: string): readonly string[] {
+  if (value.includes('%')) return [ipMessage];
+  if (isIP(value) === 0) return isIPv4(withoutLeadingZeros(value)) ? [leadingZerosMessage] : [ipMessage];
+  return isMappedToIpv6(value) ? ['must not be an IPv4-mapped IPv6 address'] : [];
+}
+
+/** `010.0.0.1` as old parsers read it: in decimal. */
+const withoutLeadingZeros = (value: string): string => value.replace(/(^|\.)0+(?=\d)/g, '$1');
+
+function isMappedToIpv6(value: string): boolean {
+  const number = isIPv6(value) ? ipToBigInt(value) : undefined;
+  return number !== undefined && number >> 32n === 0xffffn;
+}
 
 export function parseCidr(
   value: string,

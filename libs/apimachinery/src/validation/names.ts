@@ -43,7 +43,7 @@ function patternCheck({ max, unit, pattern, message, examples }: PatternRule): N
   ];
 }
 
-export const isDns1123Label = patternCheck({
+const isLabelPattern = patternCheck({
   max: 63,
   unit: 'characters',
   pattern: label1123,
@@ -51,6 +51,15 @@ export const isDns1123Label = patternCheck({
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
   examples: ['my-name', '123-abc'],
 });
+
+const subdomainExpression = anchored(subdomain1123);
+
+/** What is a subdomain but no label can only have dots too many. */
+export const isDns1123Label: NameCheck = (value) => {
+  const errors = isLabelPattern(value);
+  if (errors.length === 0 || !value.includes('.') || !subdomainExpression.test(value)) return errors;
+  return [...errors.slice(0, -1), 'must not contain dots'];
+};
 
 export const isDns1123Subdomain = patternCheck({
   max: 253,

@@ -1,7 +1,7 @@
 import type { Container, Lifecycle, Probe, ResourceRequirements } from '@tinkernetes/api';
-import { Quantity } from '@tinkernetes/apimachinery';
 import { fill, mapList, mapMember } from '../fill';
 import { defaultPullPolicy } from './image-defaults';
+import { defaultResources } from './resource-defaults';
 import { defaultReference } from './volume-defaults';
 
 type HttpAction = NonNullable<Probe['httpGet']>;
@@ -31,27 +31,6 @@ function defaultProbe(probe: Probe): Probe {
 function defaultLifecycle(lifecycle: Lifecycle): Lifecycle {
   const started = mapMember(lifecycle, 'postStart', (hook) => mapMember(hook, 'httpGet', defaultHttpGet));
   return mapMember(started, 'preStop', (hook) => mapMember(hook, 'httpGet', defaultHttpGet));
-}
-
-/** Quantities are rounded up to thousandths, as upstream's defaulting does. */
-export function roundUpToMilli(list: Record<string, string | number>): Record<string, string | number> {
-  const rounded: Record<string, string> = {};
-  let isSame = true;
-  for (const [name, given] of Object.entries(list)) {
-    const quantity = Quantity.parse(given);
-    const text = quantity.isMilliInteger
-      ? quantity.toString()
-      : Quantity.ofMilli(quantity.milliValue(), quantity.format).toString();
-    if (text !== given) isSame = false;
-    rounded[name] = text;
-  }
-  return isSame ? list : rounded;
-}
-
-export function defaultResources<R extends Pick<ResourceRequirements, 'limits' | 'requests'>>(
-  resources: R,
-): R {
-  return mapMember(mapMember(resources, 'limits', roundUpToMilli), 'requests', roundUpToMilli);
 }
 
 /** What is limited but not requested is requested at its limit. Pods only, not their templates. */

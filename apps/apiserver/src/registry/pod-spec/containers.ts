@@ -9,9 +9,9 @@ import {
   isRestartableInitContainer,
   required,
 } from '@tinkernetes/apimachinery';
-import { eachOf, requireName, requireOneOf } from '../rules';
+import { check, eachOf, requireName, requireOneOf } from '../rules';
 import type { Errors } from '../rules';
-import { validateEnv, validateEnvFrom, validateFileKeyVolumes } from './env';
+import { validateEnv, validateEnvFrom } from './env';
 import { validateVolumeDevices, validateVolumeMounts } from './mounts';
 import type { Volumes } from './mounts';
 import { hostPortConflicts, validateContainerPorts } from './ports';
@@ -36,9 +36,6 @@ function validateCommon(container: Container, { spec, volumes }: PodParts, path:
   return [
     ...requireName(child(path, 'name'), container.name, isDns1123Label),
     ...(image === '' ? [required(imagePath)] : []),
-    ...(image === image.trim()
-      ? []
-      : [invalid(imagePath, image, 'must not have leading or trailing whitespace')]),
     ...requireOneOf(
       child(path, 'terminationMessagePolicy'),
       container.terminationMessagePolicy,
@@ -48,33 +45,49 @@ function validateCommon(container: Container, { spec, volumes }: PodParts, path:
     ...validateEnv(container.env, child(path, 'env')),
     ...validateEnvFrom(container.envFrom, child(path, 'envFrom')),
     ...validateVolumeMounts(container, volumes, child(path, 'volumeMounts')),
-    ...validateFileKeyVolumes(container.env, volumes, child(path, 'env')),
     ...validateVolumeDevices(container, volumes, child(path, 'volumeDevices')),
     ...requireOneOf(child(path, 'imagePullPolicy'), container.imagePullPolicy, pullPolicies),
     ...validateResources(container.resources, child(path, 'resources')),
     ...validateClaimsOf(container, spec, child(path, 'resources', 'claims')),
     ...validateResizePolicy(container.resizePolicy, spec, child(path, 'resizePolicy')),
-    ...validateSecurityContext(container.securityContext, child(path, 'securityContext')),
+    ...validateSecurityContext(container.securityContext, child(path, 'securityContext'), spec),
   ];
 }
 
+/** Templates may have it otherwise. Source: core/validation.validateContainersOnlyForPod. */
+export const validateImageSpaces = (containers: readonly Container[] | undefined, path: string): Errors =>
+  eachOf(path, containers, imageSpaces);
+
+function imageSpaces({ image = '' }: { image?: string }, path: string): Errors {
+  if (image === image.trim()) return [];
+  return [invalid(child(path, 'image'), image, 'must not have leading or trailing whitespace')];
+}
+
 /** Source: core/validation.validateContainerResourceRequirements. */
-function validateClaimsOf({ resources }: Container, spec: PodSpec, path: string): Errors {
-  const known = (spec.resourceClaims ?? []).map(({ name }) => name);
-  const seen = new Set<string>();
+export function validateClaimsOf(
+  { resources }: Pick<Container, 'resources'>,
+  spec: PodSpec,
+  path: string,
+): Errors {
+  const known = [...new Set((spec.resourceClaims ?? []).map(({ name }) => name).filter(Boolean))];
+  const where =
+    known.length === 0
+      ? 'must be one of the names in pod.spec.resourceClaims which is empty'
+      : `must be one of the names in pod.spec.resourceClaims: ${[...known].sort().join(', ')}`;
+  // A claim as a whole includes each of its requests.
+  const whole = new Set<string>();
+  const requested = new Map<string, Set<string>>();
   return eachOf(path, resources?.claims, ({ name, request = '' }, at) => {
-    const key = `${name}/${request}`;
-    const isDuplicate = seen.has(key);
-    seen.add(key);
-    if (!name) return [required(child(at, 'name'))];
-    if (isDuplicate) return [duplicate(at, name)];
-    const where =
-      known.length === 0
-        ? 'must be one of the names in pod.spec.resourceClaims which is empty'
-        : `must be one of the names in pod.spec.resourceClaims: ${[...known].sort().join(', ')}`;
-    return known.includes(name)
-      ? []
-      : [{ reason: 'FieldValueNotFound', field: at, message: `Not found: "${name}": ${where}` }];
+    if (!name) return [required(at)];
+    const requests = requested.get(name) ?? new Set();
+    const errors = request && !whole.has(name) ? check(child(at, 'request'), request, isDns1123Label) : [];
+    if (whole.has(name) || (!request && requests.size > 0)) errors.push(duplicate(at, name));
+    else if (requests.has(request)) errors.push(duplicate(at, `${name}/${request}`));
+    if (request) requested.set(name, requests.add(request));
+    else whole.add(name);
+    if (!known.includes(name))
+      errors.push({ reason: 'FieldValueNotFound', field: at, message: `Not found: "${name}": ${where}` });
+    return errors;
   });
 }
 
@@ -130,7 +143,9 @@ export function validateInitContainers({ spec, volumes }: PodParts, path: string
     const errors = validateCommon(container, { spec, volumes }, at);
     if (names.has(container.name)) errors.push(duplicate(child(at, 'name'), container.name));
     else if (container.name) names.add(container.name);
-    errors.push(...validateRestartRules(container, at));
+    // They run one by one: each is looked at alone, as if it were the first.
+    errors.push(...hostPortConflicts([container], path));
+    errors.push(...validateRestartRules(container, at, true));
     if (isRestartableInitContainer(container)) {
       return [...errors, ...validateActions(container, at, spec.terminationGracePeriodSeconds ?? 0)];
     }
@@ -146,11 +161,19 @@ export function validateInitContainers({ spec, volumes }: PodParts, path: string
 
 const forbiddenForEphemeral = [
   'ports',
+  'resources',
+  'resizePolicy',
+  'restartPolicy',
+  'restartPolicyRules',
   'livenessProbe',
   'readinessProbe',
   'startupProbe',
   'lifecycle',
 ] as const;
+
+/** Defaulting gives them empty resources. */
+const isGiven = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== undefined;
 
 /** Source: core/validation.validateEphemeralContainers. */
 export function validateEphemeralContainers({ spec, volumes }: PodParts, path: string): Errors {
@@ -162,6 +185,7 @@ export function validateEphemeralContainers({ spec, volumes }: PodParts, path: s
     const errors = validateCommon(container as Container, { spec, volumes }, at);
     if (names.has(container.name)) errors.push(duplicate(child(at, 'name'), container.name));
     names.add(container.name);
+    errors.push(...imageSpaces(container, at));
     const target = container.targetContainerName;
     if (target && !regular.includes(target)) {
       errors.push({
@@ -173,8 +197,13 @@ export function validateEphemeralContainers({ spec, volumes }: PodParts, path: s
     return [
       ...errors,
       ...forbiddenForEphemeral
-        .filter((name) => container[name] !== undefined)
+        .filter((name) => isGiven(container[name]))
         .map((name) => forbidden(child(at, name), 'cannot be set for an Ephemeral Container')),
+      ...eachOf(child(at, 'volumeMounts'), container.volumeMounts, (mount, mountPath) =>
+        (['subPath', 'subPathExpr'] as const)
+          .filter((name) => mount[name])
+          .map((name) => forbidden(child(mountPath, name), 'cannot be set for an Ephemeral Container')),
+      ),
     ];
   });
 }

@@ -1,6 +1,9 @@
-import type { Container, PodSpec, PodTemplateSpec } from '@tinkernetes/api';
+import type { Container, PodSpec, PodTemplateSpec, ResourceRequirements } from '@tinkernetes/api';
+import { aggregateContainers } from '@tinkernetes/apimachinery';
 import { fill, mapList, mapMember } from '../fill';
-import { defaultContainer, defaultResources, requestLimits, roundUpToMilli } from './container-defaults';
+import { defaultContainer, requestLimits } from './container-defaults';
+import { defaultResources, roundUpToMilli } from './resource-defaults';
+import { isHugePages, isPodLevelResource } from './resources';
 import { defaultVolume } from './volume-defaults';
 
 /** Defaults that Pods and Pod templates share. Source: k8s.io/kubernetes/pkg/apis/core/v1.SetDefaults_PodSpec. */
@@ -42,8 +45,35 @@ export function defaultPodOnly(spec: PodSpec): PodSpec {
     result = { ...result, terminationGracePeriodSeconds: 1 };
   result = mapMember(result, 'containers', (list) => mapList(list, forPod));
   result = mapMember(result, 'initContainers', (list) => mapList(list, forPod));
-  return mapMember(result, 'resources', requestLimits);
+  return mapMember(result, 'resources', (resources) => defaultPodLevel(resources, result));
 }
+
+/**
+ * Of a Pod whose resources are given in part: its requests are those of its containers, then its limits; its limits of
+ * huge pages are those of its containers. Source: core/v1 defaultPodRequests, defaultHugePagePodLimits.
+ */
+function defaultPodLevel(resources: ResourceRequirements, spec: PodSpec): ResourceRequirements {
+  const isEmpty = (list?: object) => Object.keys(list ?? {}).length === 0;
+  if (isEmpty(resources.limits) && isEmpty(resources.requests)) return resources;
+  const texts = (part: 'requests' | 'limits', isTaken: (name: string) => boolean) =>
+    Object.fromEntries(
+      [...aggregateContainers(spec, part)]
+        .filter(([name]) => isTaken(name))
+        .map(([name, quantity]) => [name, quantity.toString()]),
+    );
+  const limits = { ...texts('limits', isHugePages), ...resources.limits };
+  const podLevel = Object.fromEntries(Object.entries(limits).filter(([name]) => isPodLevelResource(name)));
+  const ofContainers = texts('requests', (name) => name === 'cpu' || name === 'memory');
+  const requests = { ...podLevel, ...ofContainers, ...resources.requests };
+  return {
+    ...resources,
+    ...(isEmpty(limits) ? {} : { limits: sorted(limits) }),
+    ...(isEmpty(requests) ? {} : { requests: sorted(requests) }),
+  };
+}
+
+const sorted = <T extends object>(list: T): T =>
+  Object.fromEntries(Object.entries(list).sort(([a], [b]) => (a < b ? -1 : 1))) as T;
 
 /** On the host's network every port is the host's. */
 function withHostPorts(container: Container): Container {

@@ -1,5 +1,6 @@
-import type { EnvFromSource, EnvVar, EnvVarSource, FileKeySelector, Volume } from '@tinkernetes/api';
+import type { EnvFromSource, EnvVar, EnvVarSource, FileKeySelector, PodSpec } from '@tinkernetes/api';
 import {
+  asGeneratePrefix,
   child,
   invalid,
   isConfigMapKey,
@@ -11,8 +12,9 @@ import {
 } from '@tinkernetes/apimachinery';
 import { check, eachOf, requireName, within } from '../rules';
 import type { Errors } from '../rules';
-import { localNonReservedPath } from './paths';
+import { noBacksteps } from './paths';
 import { envFieldPaths, validateFieldRef, validateResourceFieldRef } from './field-references';
+import { placedContainers } from './placed-containers';
 
 const severalSources = 'may not have more than one field specified at a time';
 
@@ -55,26 +57,24 @@ function validateFileKeyRef(ref: FileKeySelector, path: string): Errors {
   return [
     ...requireName(child(path, 'key'), ref.key, isEnvVarName),
     ...requireName(child(path, 'volumeName'), ref.volumeName, isDns1123Label),
-    ...(ref.path ? localNonReservedPath(at, ref.path) : [required(at)]),
+    ...(ref.path ? noBacksteps(at, ref.path) : [required(at)]),
   ];
 }
 
 /** Files of variables lie in empty directories of the same Pod. Source: core/validation.validateFileKeyRefVolumes. */
-export const validateFileKeyVolumes = (
-  env: readonly EnvVar[] | undefined,
-  volumes: ReadonlyMap<string, Volume>,
-  path: string,
-): Errors =>
-  eachOf(path, env, ({ valueFrom }, at) => {
-    const ref = valueFrom?.fileKeyRef;
-    if (!ref) return [];
-    const field = child(at, 'valueFrom', 'fileKeyRef', 'volumeName');
-    const volume = volumes.get(ref.volumeName);
-    if (!volume) return [notFoundField(field, ref.volumeName)];
-    return volume.emptyDir
-      ? []
-      : [invalid(field, ref.volumeName, 'referenced volume must be of type emptyDir')];
-  });
+export const validateFileKeyVolumes = (spec: PodSpec, path: string): Errors =>
+  placedContainers(spec, path).flatMap(([{ env }, containerPath]) =>
+    eachOf(child(containerPath, 'env'), env, ({ valueFrom }, at) => {
+      const ref = valueFrom?.fileKeyRef;
+      if (!ref) return [];
+      const field = child(at, 'valueFrom', 'fileKeyRef', 'volumeName');
+      const volume = spec.volumes?.find(({ name }) => name === ref.volumeName);
+      if (!volume) return [notFoundField(field, ref.volumeName)];
+      return volume.emptyDir
+        ? []
+        : [invalid(field, ref.volumeName, 'referenced volume must be of type emptyDir')];
+    }),
+  );
 
 /** Source: core/validation.ValidateEnvFrom. */
 export const validateEnvFrom = (sources: readonly EnvFromSource[] | undefined, path: string): Errors =>
@@ -91,5 +91,6 @@ export const validateEnvFrom = (sources: readonly EnvFromSource[] | undefined, p
     return configMapRef && secretRef ? [...errors, invalid(path, '', severalSources)] : errors;
   });
 
+/** Upstream lets the name end in a dash here. */
 const validateSourceName = (ref: { name?: string }, path: string): Errors =>
-  requireName(child(path, 'name'), ref.name, isDns1123Subdomain);
+  requireName(child(path, 'name'), ref.name, asGeneratePrefix(isDns1123Subdomain));

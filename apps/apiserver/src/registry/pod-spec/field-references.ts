@@ -50,6 +50,12 @@ const divisors: Readonly<Record<string, readonly string[]>> = {
   memory: ['0', '1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'],
 };
 
+/** Resources as messages call them. */
+const spokenNames = [
+  ['ephemeral-storage', 'local ephemeral storage'],
+  ['hugepages-', 'hugepages'],
+] as const;
+
 /** A field of the Pod (downward API). Source: core/validation.validateObjectFieldSelector. */
 export function validateFieldRef(
   ref: ObjectFieldSelector,
@@ -99,10 +105,12 @@ export function validateResourceFieldRef(
   const kind = ref.resource.endsWith('.cpu') ? 'cpu' : 'memory';
   const divisor = String(ref.divisor ?? '0');
   if (divisors[kind]?.includes(divisor)) return [];
-  const name = ref.resource.slice(ref.resource.indexOf('.') + 1);
+  const given = ref.resource.slice(ref.resource.indexOf('.') + 1);
+  const name = spokenNames.find(([start]) => given.startsWith(start))?.[1] ?? given;
   const detail =
     kind === 'cpu'
       ? "only divisor's values 1m and 1 are supported with the cpu resource"
       : `only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are supported with the ${name} resource`;
-  return [invalid(child(path, 'divisor'), divisor, detail)];
+  // Upstream shows the resource, not the divisor.
+  return [invalid(child(path, 'divisor'), ref.resource, detail)];
 }

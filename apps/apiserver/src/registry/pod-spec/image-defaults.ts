@@ -10,8 +10,10 @@ const reference = new RegExp(
   `^(?:${domain}/)?${component}(?:/${component})*(?::[\\w][\\w.-]{0,127})?(?:@[A-Za-z][\\w+.-]*:[0-9a-fA-F]{32,})?$`,
 );
 
+const imageId = /^[a-f0-9]{64}$/;
+
 /** Names that no registry takes have no tag. Source: github.com/distribution/reference. */
-const isReference = (image: string): boolean => reference.test(image);
+const isReference = (image: string): boolean => reference.test(image) && !imageId.test(image);
 
 /** The tag of an image reference; `latest` when it has neither tag nor digest, '' for a digest alone. */
 export function tagOf(image: string): string {

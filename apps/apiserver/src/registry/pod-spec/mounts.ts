@@ -2,7 +2,7 @@ import type { Container, Volume, VolumeDevice, VolumeMount } from '@tinkernetes/
 import { child, forbidden, invalid, notFoundField, notSupported, required } from '@tinkernetes/apimachinery';
 import { eachOf, oneOf } from '../rules';
 import type { Errors } from '../rules';
-import { localDescendingPath } from './paths';
+import { localDescendingPath, noBacksteps } from './paths';
 
 export type Volumes = ReadonlyMap<string, Volume>;
 
@@ -37,6 +37,17 @@ function deviceClash(mount: VolumeMount, devices: readonly VolumeDevice[], at: s
     errors.push(
       invalid(child(at, 'mountPath'), mount.mountPath, 'must not already exist as a path in volumeDevices'),
     );
+  }
+  return errors;
+}
+
+function mountClash({ name, devicePath }: VolumeDevice, mounts: readonly VolumeMount[], at: string): Errors {
+  const errors: Errors = [];
+  if (mounts.some((mount) => mount.name === name))
+    errors.push(invalid(child(at, 'name'), name, 'must not already exist in volumeMounts'));
+  if (mounts.some((mount) => mount.mountPath === devicePath)) {
+    const detail = 'must not already exist as a path in volumeMounts';
+    errors.push(invalid(child(at, 'devicePath'), devicePath, detail));
   }
   return errors;
 }
@@ -107,12 +118,14 @@ export function validateVolumeDevices(container: Container, volumes: Volumes, pa
         ),
       );
     }
-    if (!device.devicePath) errors.push(required(child(at, 'devicePath')));
-    if (paths.has(device.devicePath))
-      errors.push(invalid(child(at, 'devicePath'), device.devicePath, 'must be unique'));
     if (!volume) errors.push(notFoundField(child(at, 'name'), device.name));
-    names.add(device.name);
-    paths.add(device.devicePath);
-    return errors;
+    const devicePath = child(at, 'devicePath');
+    if (!device.devicePath) errors.push(required(devicePath));
+    if (paths.has(device.devicePath)) errors.push(invalid(devicePath, device.devicePath, 'must be unique'));
+    if (noBacksteps(devicePath, device.devicePath ?? '').length > 0)
+      errors.push(invalid(devicePath, device.devicePath, "can not contain backsteps ('..')"));
+    else paths.add(device.devicePath);
+    if (device.name) names.add(device.name);
+    return [...errors, ...mountClash(device, container.volumeMounts ?? [], at)];
   });
 }

@@ -14,6 +14,6 @@ export function noBacksteps(path: string, value: string): Errors {
 /** As `localDescendingPath`, and no name that the kubelet keeps for itself (`..data`). */
 export function localNonReservedPath(path: string, value: string): Errors {
   const errors = localDescendingPath(path, value);
-  const isReserved = value.startsWith('..') && value !== '..' && !value.startsWith('../');
+  const isReserved = value.startsWith('..') && !value.startsWith('../');
   return isReserved ? [...errors, invalid(path, value, "must not start with '..'")] : errors;
 }

@@ -5,6 +5,7 @@ import {
   invalid,
   isQualifiedName,
   mapKey,
+  notSupported,
   Quantity,
   required,
   notNegativeMessage,
@@ -12,7 +13,7 @@ import {
 import { check } from '../rules';
 import type { Errors } from '../rules';
 
-const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
+export const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
 const standardContainerResources = new Set(['cpu', 'memory', 'ephemeral-storage']);
 const standardResources = new Set([
   ...standardContainerResources,
@@ -91,24 +92,53 @@ export function validateQuantityValue(path: string, name: string, quantity: Quan
   return [];
 }
 
+export const isPodLevelResource = (name: string): boolean =>
+  name === 'cpu' || name === 'memory' || isHugePages(name);
+
+/** Source: core/validation.validatePodResourceName. */
+export function validatePodLevelResourceName(path: string, name: string): Errors {
+  const errors = validateResourceName(path, name);
+  if (errors.length > 0 || isPodLevelResource(name)) return errors;
+  return [notSupported(path, name, ['cpu', 'hugepages-', 'memory'])];
+}
+
+/** A whole number of pages of the size that the name has. Source: validateResourceQuantityHugePageValue. */
+function validateHugePages(path: string, name: string, quantity: Quantity): Errors {
+  if (!isHugePages(name)) return [];
+  const size = Quantity.tryParse(name.slice('hugepages-'.length))?.value() ?? 0;
+  if (size > 0 && quantity.value() % size === 0) return [];
+  const text = quantity.toString();
+  return [invalid(path, text, `${text} is not positive integer multiple of ${name}`)];
+}
+
 /** Source: core/validation.ValidateContainerResourceRequirements. */
-export function validateResources(resources: ResourceRequirements | undefined, path: string): Errors {
+export function validateResources(
+  resources: ResourceRequirements | undefined,
+  path: string,
+  checkName = validateContainerResourceName,
+): Errors {
   if (!resources) return [];
   const limits = Object.entries(resources.limits ?? {});
   const requests = Object.entries(resources.requests ?? {});
   const errors: Errors = [];
   for (const [name, text] of limits) {
     const at = mapKey(child(path, 'limits'), name);
+    const quantity = Quantity.parse(text);
     errors.push(
-      ...validateContainerResourceName(at, name),
-      ...validateQuantityValue(at, name, Quantity.parse(text)),
+      ...checkName(at, name),
+      ...validateQuantityValue(at, name, quantity),
+      ...validateHugePages(at, name, quantity),
     );
   }
   for (const [name, text] of requests) {
     const at = mapKey(child(path, 'requests'), name);
     const quantity = Quantity.parse(text);
-    errors.push(...validateContainerResourceName(at, name), ...validateQuantityValue(at, name, quantity));
-    errors.push(...compareWithLimit(name, quantity, resources, path));
+    errors.push(
+      ...checkName(at, name),
+      ...validateQuantityValue(at, name, quantity),
+      ...compareWithLimit(name, quantity, resources, path),
+      ...validateHugePages(at, name, quantity),
+    );
   }
   const names = [...limits, ...requests].map(([name]) => name);
   if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {

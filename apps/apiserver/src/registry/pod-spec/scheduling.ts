@@ -55,6 +55,10 @@ function operatorErrors(toleration: Toleration, at: string): Errors {
     }
     case 'Exists':
       return value === '' ? [] : [invalid(path, value, "value must be empty when `operator` is 'Exists'")];
+    // Known, and off.
+    case 'Lt':
+    case 'Gt':
+      return [notSupported(path, toleration.operator, ['Equal', 'Exists', 'Lt', 'Gt'])];
     default:
       return [notSupported(path, toleration.operator, ['Equal', 'Exists'])];
   }
@@ -83,12 +87,7 @@ function validateNodeRequirement(requirement: NodeSelectorRequirement, path: str
     default:
       errors.push(invalid(child(path, 'operator'), operator, 'not a valid selector operator'));
   }
-  const labels = operator === 'In' || operator === 'NotIn' ? (values ?? []) : [];
-  return [
-    ...errors,
-    ...check(child(path, 'key'), key, isQualifiedName),
-    ...eachOf(child(path, 'values'), labels, (value, valuePath) => check(valuePath, value, isLabelValue)),
-  ];
+  return [...errors, ...check(child(path, 'key'), key, isQualifiedName)];
 }
 
 function validateFieldRequirement({ key, operator, values }: NodeSelectorRequirement, path: string): Errors {
@@ -110,10 +109,21 @@ const validateNodeSelectorTerm = (term: NodeSelectorTerm, path: string): Errors 
   ...eachOf(child(path, 'matchFields'), term.matchFields, validateFieldRequirement),
 ];
 
+/** Of what is required, upstream looks at the values, too, whatever the operator. */
+const validateRequiredTerm = (term: NodeSelectorTerm, path: string): Errors => [
+  ...eachOf(child(path, 'matchExpressions'), term.matchExpressions, (requirement, at) => [
+    ...validateNodeRequirement(requirement, at),
+    ...eachOf(child(at, 'values'), requirement.values, (value, valuePath) =>
+      check(valuePath, value, isLabelValue),
+    ),
+  ]),
+  ...eachOf(child(path, 'matchFields'), term.matchFields, validateFieldRequirement),
+];
+
 export function validateNodeSelector(terms: readonly NodeSelectorTerm[] | undefined, path: string): Errors {
   const at = child(path, 'nodeSelectorTerms');
   if (!terms?.length) return [required(at, 'must have at least one node selector term')];
-  return eachOf(at, terms, validateNodeSelectorTerm);
+  return eachOf(at, terms, validateRequiredTerm);
 }
 
 const weight = (path: string, value: number): Errors =>

@@ -1,9 +1,18 @@
 import type { AppArmorProfile, PodSpec, SeccompProfile, SecurityContext } from '@tinkernetes/api';
-import { child, inclusiveRangeMessage, invalid, notSupported, required } from '@tinkernetes/apimachinery';
+import {
+  child,
+  forbidden,
+  inclusiveRangeMessage,
+  invalid,
+  notSupported,
+  required,
+} from '@tinkernetes/apimachinery';
+import { goStruct } from '../go-struct';
 import { eachOf, oneOf, within } from '../rules';
 import type { Errors } from '../rules';
 import { localDescendingPath } from './paths';
-import { hostNetworkPorts } from './ports';
+import { placedContainers } from './placed-containers';
+import { validateWindowsOptions } from './windows';
 
 const idRange = inclusiveRangeMessage(0, 2_147_483_647);
 const userOrGroup = (path: string, id: number | undefined): Errors =>
@@ -50,24 +59,36 @@ function validateAppArmor(profile: AppArmorProfile, path: string): Errors {
 }
 
 /** Source: core/validation.ValidateSecurityContext. */
-export function validateSecurityContext(context: SecurityContext | undefined, path: string): Errors {
+export function validateSecurityContext(
+  context: SecurityContext | undefined,
+  path: string,
+  { hostUsers = true }: Pick<PodSpec, 'hostUsers'>,
+): Errors {
   if (!context) return [];
   const errors = [
     ...userOrGroup(child(path, 'runAsUser'), context.runAsUser),
     ...userOrGroup(child(path, 'runAsGroup'), context.runAsGroup),
     ...oneOf(child(path, 'procMount'), context.procMount, ['Default', 'Unmasked']),
   ];
+  if (hostUsers && context.procMount === 'Unmasked') {
+    const detail = '`hostUsers` must be false to use `Unmasked`';
+    errors.push(invalid(child(path, 'procMount'), context.procMount, detail));
+  }
   if (context.allowPrivilegeEscalation === false) {
     if (context.privileged) {
       errors.push(
-        invalid(path, context, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'),
+        invalid(
+          path,
+          goStruct(context, 'SecurityContext'),
+          'cannot set `allowPrivilegeEscalation` to false and `privileged` to true',
+        ),
       );
     }
     if (context.capabilities?.add?.includes('CAP_SYS_ADMIN')) {
       errors.push(
         invalid(
           path,
-          context,
+          goStruct(context, 'SecurityContext'),
           'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN',
         ),
       );
@@ -76,6 +97,7 @@ export function validateSecurityContext(context: SecurityContext | undefined, pa
   return [
     ...errors,
     ...within(path, 'seccompProfile', context.seccompProfile, validateSeccomp),
+    ...within(path, 'windowsOptions', context.windowsOptions, validateWindowsOptions),
     ...within(path, 'appArmorProfile', context.appArmorProfile, validateAppArmor),
   ];
 }
@@ -87,28 +109,49 @@ const sysctlName = new RegExp(`^(${sysctlSegment}[./])*${sysctlSegment}$`);
 export function validatePodSecurity(spec: PodSpec, specPath: string): Errors {
   const context = spec.securityContext;
   const path = child(specPath, 'securityContext');
-  const errors: Errors = [];
-  if (spec.hostNetwork) {
-    errors.push(...hostNetworkPorts(spec.containers, child(specPath, 'containers')));
-  }
-  if (spec.shareProcessNamespace && spec.hostPID) {
-    const detail = 'ShareProcessNamespace and HostPID cannot both be enabled';
-    errors.push(invalid(child(path, 'shareProcessNamespace'), spec.shareProcessNamespace, detail));
-  }
-  if (!context) return errors;
+  const sharing =
+    spec.shareProcessNamespace && spec.hostPID
+      ? [
+          invalid(
+            child(path, 'shareProcessNamespace'),
+            true,
+            'ShareProcessNamespace and HostPID cannot both be enabled',
+          ),
+        ]
+      : [];
+  if (!context) return sharing;
   return [
-    ...errors,
     ...userOrGroup(child(path, 'fsGroup'), context.fsGroup),
     ...userOrGroup(child(path, 'runAsUser'), context.runAsUser),
     ...userOrGroup(child(path, 'runAsGroup'), context.runAsGroup),
     ...eachOf(child(path, 'supplementalGroups'), context.supplementalGroups, (id, at) => userOrGroup(at, id)),
+    ...sharing,
     ...validateSysctls(context.sysctls, child(path, 'sysctls'), spec),
     ...oneOf(child(path, 'fsGroupChangePolicy'), context.fsGroupChangePolicy, ['Always', 'OnRootMismatch']),
     ...within(path, 'seccompProfile', context.seccompProfile, validateSeccomp),
+    ...within(path, 'windowsOptions', context.windowsOptions, validateWindowsOptions),
     ...within(path, 'appArmorProfile', context.appArmorProfile, validateAppArmor),
     ...oneOf(child(path, 'supplementalGroupsPolicy'), context.supplementalGroupsPolicy, ['Merge', 'Strict']),
     // MountOption comes with a feature that is off.
     ...oneOf(child(path, 'seLinuxChangePolicy'), context.seLinuxChangePolicy, ['Recursive']),
+  ];
+}
+
+/** A Pod with users of its own shares nothing else with the host. Source: core/validation.validateHostUsers. */
+export function validateHostUsers(spec: PodSpec, path: string): Errors {
+  if (spec.hostUsers !== false) return [];
+  const detail = 'when `hostUsers` is false';
+  // The spelling is upstream's.
+  const shared = [
+    ['hostNetwork', spec.hostNetwork],
+    ['HostPID', spec.hostPID],
+    ['HostIPC', spec.hostIPC],
+  ] as const;
+  return [
+    ...shared.filter(([, isShared]) => isShared).map(([name]) => forbidden(child(path, name), detail)),
+    ...placedContainers(spec, path).flatMap(([{ volumeDevices }, at]) =>
+      volumeDevices?.length ? [forbidden(child(at, 'volumeDevices'), detail)] : [],
+    ),
   ];
 }
 

@@ -27,7 +27,9 @@ export function validateWorkloadSelector(
   return errors;
 }
 
-function isWellFormed(selector: LabelSelector): boolean {
+/** Some kinds look at the template only when this holds. */
+export function isWellFormed(selector: LabelSelector | undefined): boolean {
+  if (!selector) return true;
   try {
     selectorOf(selector);
     return validateLabelSelector(selector, '').length === 0;
@@ -44,13 +46,17 @@ export function validateSelectedTemplate(
   path = 'spec.template',
 ): Errors {
   if (!template) return [required(path)];
+  return [...validateTemplateLabels(template, selector, path), ...validatePodTemplate(template, path)];
+}
+
+export function validateTemplateLabels(
+  template: PodTemplateSpec,
+  selector: LabelSelector | Selector | undefined,
+  path: string,
+): Errors {
   const labels = template.metadata?.labels;
-  return [
-    ...(matches(selector, labels)
-      ? []
-      : [invalid(child(path, 'metadata', 'labels'), labels ?? null, mismatch)]),
-    ...validatePodTemplate(template, path),
-  ];
+  if (matches(selector, labels)) return [];
+  return [invalid(child(path, 'metadata', 'labels'), labels ?? null, mismatch)];
 }
 
 function matches(

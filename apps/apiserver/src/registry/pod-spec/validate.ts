@@ -11,16 +11,22 @@ import {
   isQualifiedName,
   isValidIp,
   required,
+  tooLong,
   validateAnnotations,
   validateLabels,
 } from '@tinkernetes/apimachinery';
 import { check, eachOf, oneOf, requireOneOf, within } from '../rules';
 import type { Errors } from '../rules';
+import { validatePodAnnotations } from './annotations';
 import { validateContainers, validateEphemeralContainers, validateInitContainers } from './containers';
+import { validateFileKeyVolumes } from './env';
+import { validatePodLevelResources } from './pod-level-resources';
+import { hostNetworkPorts } from './ports';
 import { validateResources } from './resources';
 import { validateAffinity, validateTolerations, validateTopologySpread } from './scheduling';
-import { validatePodSecurity } from './security';
+import { validateHostUsers, validatePodSecurity } from './security';
 import { validateVolumes } from './volumes';
+import { validateHostProcesses, validateLinuxPod, validateWindowsPod } from './windows';
 
 const maxInt32 = 2_147_483_647;
 
@@ -28,7 +34,7 @@ const maxInt32 = 2_147_483_647;
 export function validatePodSpec(spec: PodSpec, path: string, podName?: string): Errors {
   const volumes = validateVolumes(spec.volumes, child(path, 'volumes'), podName);
   const parts = { spec, volumes: volumes.byName };
-  const optional = (name: 'serviceAccountName' | 'nodeName' | 'priorityClassName' | 'runtimeClassName') =>
+  const optional = (name: 'serviceAccountName' | 'nodeName' | 'priorityClassName') =>
     spec[name] ? check(child(path, name), spec[name], isDns1123Subdomain) : [];
   return [
     ...volumes.errors,
@@ -36,7 +42,9 @@ export function validatePodSpec(spec: PodSpec, path: string, podName?: string): 
     ...validateContainers(parts, child(path, 'containers')),
     ...validateInitContainers(parts, child(path, 'initContainers')),
     ...validateEphemeralContainers(parts, child(path, 'ephemeralContainers')),
-    ...validateResources(spec.resources, child(path, 'resources')),
+    ...validatePodLevelResources(spec, child(path, 'resources')),
+    ...validateFileKeyVolumes(spec, path),
+    ...(spec.hostNetwork ? hostNetworkPorts(spec.containers ?? [], child(path, 'containers')) : []),
     ...requireOneOf(child(path, 'restartPolicy'), spec.restartPolicy, ['Always', 'OnFailure', 'Never']),
     ...requireOneOf(child(path, 'dnsPolicy'), spec.dnsPolicy, [
       'ClusterFirstWithHostNet',
@@ -53,6 +61,9 @@ export function validatePodSpec(spec: PodSpec, path: string, podName?: string): 
     ),
     ...validateSchedulingGates(spec, child(path, 'schedulingGates')),
     ...validateTopologySpread(spec.topologySpreadConstraints, child(path, 'topologySpreadConstraints')),
+    ...validateHostProcesses(spec, path),
+    ...validateHostUsers(spec, path),
+    ...validateHostnameOverride(spec, child(path, 'hostnameOverride')),
     ...optional('serviceAccountName'),
     ...optional('nodeName'),
     ...validateDeadline(spec.activeDeadlineSeconds, child(path, 'activeDeadlineSeconds')),
@@ -61,18 +72,38 @@ export function validatePodSpec(spec: PodSpec, path: string, podName?: string): 
     ...validateTolerations(spec.tolerations, child(path, 'tolerations')),
     ...validateHostAliases(spec.hostAliases, child(path, 'hostAliases')),
     ...optional('priorityClassName'),
-    ...optional('runtimeClassName'),
+    ...(spec.runtimeClassName === undefined
+      ? []
+      : check(child(path, 'runtimeClassName'), spec.runtimeClassName, isDns1123Subdomain)),
     ...oneOf(child(path, 'preemptionPolicy'), spec.preemptionPolicy, ['PreemptLowerPriority', 'Never']),
     ...within(path, 'overhead', spec.overhead, (limits, at) => validateResources({ limits }, at)),
     ...within(path, 'os', spec.os, (os, at) =>
-      os.name ? oneOf(at, os.name, ['linux', 'windows']) : [required(child(at, 'name'))],
+      validateOs(spec, path, os.name ? oneOf(at, os.name, systems) : [required(child(at, 'name'))]),
     ),
-    ...(spec.hostnameOverride === undefined
-      ? []
-      : check(child(path, 'hostnameOverride'), spec.hostnameOverride, isDns1123Subdomain)),
-    ...validateWindowsOptions(spec, path),
   ];
 }
+
+const systems = ['linux', 'windows'];
+
+/** What the system that the Pod names does not know, if it is one. */
+function validateOs(spec: PodSpec, path: string, errors: Errors): Errors {
+  if (errors.length > 0) return errors;
+  return spec.os?.name === 'linux' ? validateLinuxPod(spec, path) : validateWindowsPod(spec, path);
+}
+
+/** Source: core/validation.validateHostnameOverride. */
+function validateHostnameOverride(spec: PodSpec, path: string): Errors {
+  const name = spec.hostnameOverride;
+  if (name === undefined) return [];
+  const clashes = (['setHostnameAsFQDN', 'hostNetwork'] as const).filter((field) => spec[field]);
+  return [
+    ...clashes.map((field) => forbidden(path, `may not be specified when ${field} is true`)),
+    ...check(path, name, isDns1123Subdomain),
+    ...(Buffer.byteLength(name) > maxHostnameLength ? [tooLong(path, maxHostnameLength)] : []),
+  ];
+}
+
+const maxHostnameLength = 64;
 
 function validateDeadline(seconds: number | undefined, path: string): Errors {
   if (seconds === undefined || (seconds >= 1 && seconds <= maxInt32)) return [];
@@ -110,24 +141,6 @@ function validateResourceClaims(claims: PodSpec['resourceClaims'], path: string)
   });
 }
 
-/** What only Windows knows. Source: core/validation.validateLinux. */
-function validateWindowsOptions(spec: PodSpec, path: string): Errors {
-  if (spec.os?.name !== 'linux') return [];
-  const detail = 'windows options cannot be set for a linux pod';
-  const ofPod = spec.securityContext?.windowsOptions
-    ? [forbidden(child(path, 'securityContext', 'windowsOptions'), detail)]
-    : [];
-  const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const;
-  const ofContainers = lists.flatMap((list) =>
-    eachOf(child(path, list), spec[list] as PodSpec['containers'] | undefined, (container, at) =>
-      container.securityContext?.windowsOptions
-        ? [forbidden(child(at, 'securityContext', 'windowsOptions'), detail)]
-        : [],
-    ),
-  );
-  return [...ofPod, ...ofContainers];
-}
-
 function validateSchedulingGates(spec: PodSpec, path: string): Errors {
   const seen = new Set<string>();
   return eachOf(path, spec.schedulingGates, (gate, at) => {
@@ -160,12 +173,8 @@ function validateDnsConfig(
     return [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')];
   }
   if (policy === 'None' && nameservers.length === 0) {
-    errors.push(
-      required(
-        child(path, 'nameservers'),
-        'must provide at least one DNS nameserver when `dnsPolicy` is None',
-      ),
-    );
+    const detail = 'must provide at least one DNS nameserver when `dnsPolicy` is None';
+    return [required(child(path, 'nameservers'), detail)];
   }
   if (!config) return errors;
   const searches = config.searches ?? [];
@@ -202,12 +211,18 @@ function validateDnsConfig(
   return [...errors, ...options];
 }
 
+/** Upstream leaves `metadata` out of the paths. */
+export const validateTemplateMetadata = (template: PodTemplateSpec, path: string): Errors => [
+  ...validateLabels(template.metadata?.labels, child(path, 'labels')),
+  ...validateAnnotations(template.metadata?.annotations, child(path, 'annotations')),
+  ...validatePodAnnotations(template, child(path, 'annotations')),
+];
+
 /** A template's metadata and specification. Source: core/validation.ValidatePodTemplateSpec. */
 export function validatePodTemplate(template: PodTemplateSpec, path: string): Errors {
   const spec = template.spec ?? { containers: [] };
   return [
-    ...validateLabels(template.metadata?.labels, child(path, 'labels')),
-    ...validateAnnotations(template.metadata?.annotations, child(path, 'annotations')),
+    ...validateTemplateMetadata(template, path),
     ...validatePodSpec(spec, child(path, 'spec')),
     ...(spec.ephemeralContainers?.length
       ? [

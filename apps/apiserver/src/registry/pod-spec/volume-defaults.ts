@@ -1,6 +1,7 @@
 import type { ProjectedVolumeSource, Volume } from '@tinkernetes/api';
 import { fill, mapList, mapMember } from '../fill';
 import { defaultPullPolicy } from './image-defaults';
+import { defaultResources } from './resource-defaults';
 
 const fileMode = 0o644;
 const tokenSeconds = 3600;
@@ -65,7 +66,9 @@ export function defaultVolume(volume: Volume): Volume {
   result = mapMember(result, 'image', (s) => fill(s, { pullPolicy: defaultPullPolicy(s.reference ?? '') }));
   return mapMember(result, 'ephemeral', (s) =>
     mapMember(s, 'volumeClaimTemplate', (template) =>
-      mapMember(template, 'spec', (spec) => fill(spec, { volumeMode: 'Filesystem' })),
+      mapMember(template, 'spec', (spec) =>
+        fill(mapMember(spec, 'resources', defaultResources), { volumeMode: 'Filesystem' }),
+      ),
     ),
   );
 }

@@ -7,6 +7,7 @@ import {
   inclusiveRangeMessage,
   isDns1123Label,
   isDns1123Subdomain,
+  mapKey,
   notSupported,
   Quantity,
   required,
@@ -15,10 +16,10 @@ import {
   validateLabels,
 } from '@tinkernetes/apimachinery';
 import { validateClaimSpec } from '../core/persistentvolumeclaim/validate';
-import { check, eachOf, oneOf, requireValue, within } from '../rules';
+import { check, eachOf, oneOf, requireName, requireValue, within } from '../rules';
 import type { Errors } from '../rules';
 import { validateFieldRef, validateResourceFieldRef, volumeFieldPaths } from './field-references';
-import { localNonReservedPath, noBacksteps } from './paths';
+import { localDescendingPath, localNonReservedPath, noBacksteps } from './paths';
 
 const fileModeMessage = 'must be a number between 0 and 0777 (octal), both inclusive';
 const hostPathTypes = [
@@ -41,8 +42,13 @@ export function validateVolumes(
   const byName = new Map<string, Volume>();
   const errors = eachOf(path, volumes, (volume, at) => {
     const own = validateSource(volume, at);
+    const source = sourcesOf(volume)[0];
+    // Templates may leave the image to others.
+    if (source === 'image' && podName !== undefined)
+      own.unshift(...requireValue(child(at, 'image', 'reference'), volume.image?.reference));
+    if (source === 'iscsi') own.push(...validateIscsiNames(volume, at));
     // A Pod that has its name already (no template) must be able to name the claim.
-    if (volume.ephemeral && podName) {
+    if (source === 'ephemeral' && volume.name && podName) {
       const claim = `${podName}-${volume.name}`;
       own.push(
         ...isDns1123Subdomain(claim).map((text) =>
@@ -61,6 +67,11 @@ export function validateVolumes(
 
 type SourceName = Exclude<keyof Volume, 'name'>;
 type SourceRules = { [K in SourceName]?: (source: NonNullable<Volume[K]>, path: string) => Errors };
+
+const partition = (source: { partition?: number }, path: string): Errors =>
+  (source.partition ?? 0) < 0 || (source.partition ?? 0) > 255
+    ? [invalid(child(path, 'partition'), source.partition, inclusiveRangeMessage(1, 255))]
+    : [];
 
 const all =
   (...names: string[]) =>
@@ -82,10 +93,18 @@ export const sharedSourceRules = {
           ...oneOf(child(path, 'type'), source.type, hostPathTypes),
         ]
       : [required(child(path, 'path'))],
-  gitRepo: all('repository'),
-  gcePersistentDisk: (source, path) =>
-    requireValue(path.replace(/gcePersistentDisk$/, 'persistentDisk.pdName'), source.pdName),
-  awsElasticBlockStore: all('volumeID'),
+  gitRepo: (source, path) => [
+    ...requireValue(child(path, 'repository'), source.repository),
+    ...localDescendingPath(child(path, 'directory'), source.directory ?? ''),
+  ],
+  gcePersistentDisk: (source, path) => {
+    const at = path.replace(/gcePersistentDisk$/, 'persistentDisk');
+    return [...requireValue(child(at, 'pdName'), source.pdName), ...partition(source, at)];
+  },
+  awsElasticBlockStore: (source, path) => [
+    ...requireValue(child(path, 'volumeID'), source.volumeID),
+    ...partition(source, path),
+  ],
   secret: (source, path) => [
     ...requireValue(child(path, 'secretName'), source.secretName),
     ...validateFiles(source, path),
@@ -106,6 +125,9 @@ export const sharedSourceRules = {
     ...((source.chapAuthDiscovery || source.chapAuthSession) && !source.secretRef
       ? [required(child(path, 'secretRef'))]
       : []),
+    ...(source.initiatorName === undefined
+      ? []
+      : validateIqn(source.initiatorName, child(path, 'initiatorname'))),
   ],
   glusterfs: all('endpoints', 'path'),
   flocker: (source, path) => {
@@ -123,7 +145,10 @@ export const sharedSourceRules = {
     ...(source.monitors.length ? [] : [required(child(path, 'monitors'))]),
     ...requireValue(child(path, 'image'), source.image),
   ],
-  cinder: all('volumeID'),
+  cinder: (source, path) => [
+    ...requireValue(child(path, 'volumeID'), source.volumeID),
+    ...within(path, 'secretRef', source.secretRef, (ref, at) => requireValue(child(at, 'name'), ref.name)),
+  ],
   cephfs: (source, path) => (source.monitors.length ? [] : [required(child(path, 'monitors'))]),
   quobyte: (source, path) => {
     const detail = 'must be a host:port pair or multiple pairs separated by commas';
@@ -151,13 +176,24 @@ export const sharedSourceRules = {
     const byId = source.wwids?.length ?? 0;
     const detail = 'must specify either targetWWNs or wwids, but not both';
     if (!byName && !byId) return [required(child(path, 'targetWWNs'), detail)];
-    if (byName && byId) return [invalid(child(path, 'targetWWNs'), source.targetWWNs, detail)];
     if (!byName) return [];
+    const both = 'targetWWNs and wwids can not be specified simultaneously';
+    const errors = byId ? [invalid(child(path, 'targetWWNs'), source.targetWWNs, both)] : [];
     const at = child(path, 'lun');
-    if (source.lun === undefined) return [required(at, 'lun is required if targetWWNs is specified')];
-    return source.lun < 0 || source.lun > 255 ? [invalid(at, source.lun, inclusiveRangeMessage(0, 255))] : [];
+    if (source.lun === undefined)
+      return [...errors, required(at, 'lun is required if targetWWNs is specified')];
+    return source.lun < 0 || source.lun > 255
+      ? [...errors, invalid(at, source.lun, inclusiveRangeMessage(0, 255))]
+      : errors;
   },
-  flexVolume: all('driver'),
+  flexVolume: (source, path) => [
+    ...requireValue(child(path, 'driver'), source.driver),
+    ...Object.keys(source.options ?? {})
+      .filter((key) => isReservedOption(key))
+      .map((key) =>
+        invalid(mapKey(child(path, 'options'), key), key, 'kubernetes.io and k8s.io namespaces are reserved'),
+      ),
+  ],
   configMap: (source, path) => [
     ...requireValue(child(path, 'name'), source.name),
     ...validateFiles(source, path),
@@ -181,7 +217,13 @@ export const sharedSourceRules = {
       ...(diskURI.startsWith(prefix) ? [] : [notSupported(child(path, 'diskURI'), diskURI, [supported])]),
     ];
   },
-  storageos: all('volumeName'),
+  storageos: (source, path) => [
+    ...requireName(child(path, 'volumeName'), source.volumeName, isDns1123Label),
+    ...(source.volumeNamespace
+      ? check(child(path, 'volumeNamespace'), source.volumeNamespace, isDns1123Label)
+      : []),
+    ...within(path, 'secretRef', source.secretRef, (ref, at) => requireValue(child(at, 'name'), ref.name)),
+  ],
   projected: validateProjected,
   scaleIO: all('gateway', 'system', 'volumeName'),
   csi: (source, path) => [
@@ -196,16 +238,26 @@ export const sharedSourceRules = {
     const template = source.volumeClaimTemplate;
     if (!template) return [required(at)];
     return [
-      ...validateLabels(template.metadata?.labels, child(at, 'metadata', 'labels')),
       ...validateAnnotations(template.metadata?.annotations, child(at, 'metadata', 'annotations')),
+      ...validateLabels(template.metadata?.labels, child(at, 'metadata', 'labels')),
+      ...notOfTemplates
+        .filter((name) => template.metadata?.[name])
+        .map((name) => forbidden(child(at, 'metadata', name === 'uid' ? 'uID' : name), 'cannot be set')),
       ...validateClaimSpec(template.spec, child(at, 'spec')),
     ];
   },
   image: (source, path) => [
-    ...requireValue(child(path, 'reference'), source.reference),
     ...oneOf(child(path, 'pullPolicy'), source.pullPolicy, ['Always', 'IfNotPresent', 'Never']),
   ],
 } satisfies SourceRules;
+
+function isReservedOption(key: string): boolean {
+  const namespace = `.${key.split('/')[0]?.toLowerCase() ?? ''}`;
+  return namespace.endsWith('.kubernetes.io') || namespace.endsWith('.k8s.io');
+}
+
+/** Templates of claims have labels and annotations alone. */
+const notOfTemplates = ['name', 'generateName', 'namespace', 'uid', 'ownerReferences', 'finalizers'] as const;
 
 /** How upstream's messages name some of them. */
 const misspelt: { [K in SourceName]?: string } = {
@@ -213,8 +265,18 @@ const misspelt: { [K in SourceName]?: string } = {
   downwardAPI: 'downwarAPI',
 };
 
+function validateIscsiNames({ name, iscsi }: Volume, path: string): Errors {
+  if (iscsi?.initiatorName === undefined || `${name}:${iscsi.targetPortal}`.length <= 64) return [];
+  const detail =
+    'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.';
+  return [invalid(child(path, 'name'), name, detail)];
+}
+
+const sourcesOf = (volume: Volume): SourceName[] =>
+  (Object.keys(sharedSourceRules) as SourceName[]).filter((name) => volume[name] !== undefined);
+
 function validateSource(volume: Volume, path: string): Errors {
-  const names = (Object.keys(sharedSourceRules) as SourceName[]).filter((name) => volume[name] !== undefined);
+  const names = sourcesOf(volume);
   if (names.length === 0) return [required(path, 'must specify a volume type')];
   return names.flatMap((name, i) => {
     const at = child(path, name);
@@ -246,25 +308,6 @@ export function validateIqn(iqn: string, path: string): Errors {
   if (!/^(iqn|eui|naa)/.test(iqn))
     return [invalid(path, iqn, 'must be valid format starting with iqn, eui, or naa')];
   return iqnForms.test(iqn) ? [] : [invalid(path, iqn, 'must be valid format')];
-}
-
-/** No two files of a projected volume in the same place. */
-function validateProjectedPaths(source: ProjectedVolumeSource, path: string): Errors {
-  const seen = new Set<string>();
-  return (source.sources ?? []).flatMap(({ secret, configMap, downwardAPI }) => {
-    const parts: Array<[Array<{ path: string }> | undefined, string | undefined]> = [
-      [secret?.items, secret?.name ?? ''],
-      [configMap?.items, configMap?.name ?? ''],
-      [downwardAPI?.items, undefined],
-    ];
-    return parts.flatMap(([items, name]) =>
-      (items ?? []).flatMap((item) => {
-        const isTaken = item.path !== '' && seen.has(item.path);
-        seen.add(item.path);
-        return isTaken ? [invalid(path, name ?? item.path, 'conflicting duplicate paths')] : [];
-      }),
-    );
-  });
 }
 
 function fileMode(path: string, mode: number | undefined): Errors {
@@ -307,37 +350,43 @@ function downwardItems(items: NonNullable<Volume['downwardAPI']>['items'], path:
   });
 }
 
-const tokenSecondsMin = 600;
-
+/** Source: core/validation.validateProjectionSources. */
 function validateProjected(source: ProjectedVolumeSource, path: string): Errors {
-  const sources = child(path, 'sources');
+  const taken = new Set<string>();
+  // No two files in the same place; upstream reports the volume, by the source's name or the file's.
+  const unique = (file: string | undefined, name: string): Errors => {
+    const isTaken = file && taken.has(file);
+    if (file) taken.add(file);
+    return isTaken ? [invalid(path, name, 'conflicting duplicate paths')] : [];
+  };
+  const files = (from: { name?: string; items?: KeyToPath[] }, at: string): Errors => [
+    ...requireValue(child(at, 'name'), from.name),
+    ...eachOf(child(at, 'items'), from.items, (item, itemPath) => [
+      ...validateKeyToPath(item, itemPath),
+      ...unique(item.path, from.name ?? ''),
+    ]),
+  ];
   return [
     ...fileMode(child(path, 'defaultMode'), source.defaultMode),
-    ...eachOf(sources, source.sources, (projection, at) => {
+    ...eachOf(child(path, 'sources'), source.sources, (projection, at) => {
       const { secret, configMap, downwardAPI, serviceAccountToken: token } = projection;
-      const errors = [secret, configMap, downwardAPI, token]
-        .filter((part) => part !== undefined)
-        .slice(1)
-        .map(() => forbidden(at, 'may not specify more than 1 volume type per source'));
-      if (secret) {
-        errors.push(
-          ...requireValue(child(child(at, 'secret'), 'name'), secret.name),
-          ...eachOf(child(at, 'secret', 'items'), secret.items, validateKeyToPath),
-        );
-      }
-      if (configMap) {
-        errors.push(
-          ...requireValue(child(at, 'configMap', 'name'), configMap.name),
-          ...eachOf(child(at, 'configMap', 'items'), configMap.items, validateKeyToPath),
-        );
-      }
-      if (downwardAPI) errors.push(...downwardItems(downwardAPI.items, child(at, 'downwardAPI')));
-      if (token) errors.push(...validateToken(token, child(at, 'serviceAccountToken'), path));
-      return errors;
+      const count = [secret, configMap, downwardAPI, token].filter((part) => part !== undefined).length;
+      return [
+        ...within(at, 'secret', secret, files),
+        ...within(at, 'configMap', configMap, files),
+        ...within(at, 'downwardAPI', downwardAPI, ({ items = [] }, itemPath) =>
+          items.flatMap((item) => [...downwardItems([item], itemPath), ...unique(item.path, item.path)]),
+        ),
+        ...within(at, 'serviceAccountToken', token, (given, tokenPath) =>
+          validateToken(given, tokenPath, path),
+        ),
+        ...(count > 1 ? [forbidden(at, 'may not specify more than 1 volume type per source')] : []),
+      ];
     }),
-    ...validateProjectedPaths(source, path),
   ];
 }
+
+const tokenSecondsMin = 600;
 
 function validateToken(
   token: { path: string; expirationSeconds?: number },
@@ -352,7 +401,6 @@ function validateToken(
   if (seconds > 2 ** 32)
     errors.push(invalid(at, seconds, 'may not specify a duration larger than 2^32 seconds'));
   // Upstream reports the path beside the sources.
-  if (!token.path) errors.push(required(child(volumePath, 'path')));
-  else errors.push(...localNonReservedPath(child(path, 'path'), token.path));
-  return errors;
+  const file = child(volumePath, 'path');
+  return [...errors, ...(token.path ? localNonReservedPath(file, token.path) : [required(file)])];
 }

@@ -2,8 +2,9 @@ import { DaemonSets } from '@tinkernetes/api';
 import type { DaemonSet, DaemonSetSpec } from '@tinkernetes/api';
 import { invalid, notSupported, required, semanticEqual } from '@tinkernetes/apimachinery';
 import { daemonSetCells } from '../../../printers/workloads';
-import { isTold, podSpecWarnings } from '../../core/pod/warnings';
+import { isTold, templateWarnings } from '../../core/pod/warnings';
 import { defineStrategy } from '../../define-strategy';
+import { withoutDisabledInTemplate } from '../../pod-spec/disabled-fields';
 import { fill, mapMember } from '../../fill';
 import { immutable } from '../../immutable';
 import { defaultPodTemplate } from '../../pod-spec/defaults';
@@ -83,6 +84,7 @@ function validate({ spec }: DaemonSet): Errors {
 
 /** Source: k8s.io/kubernetes/pkg/registry/apps/daemonset. */
 export const daemonSetStrategy = defineStrategy(DaemonSets, {
+  withoutDisabledFields: withoutDisabledInTemplate,
   default: (set) => {
     const defaulted = mapMember(set, 'spec', defaultSpec);
     const isKnown = set.metadata.annotations?.[generationAnnotation] !== undefined;
@@ -101,8 +103,7 @@ export const daemonSetStrategy = defineStrategy(DaemonSets, {
     ...immutable('spec.selector', set.spec?.selector, old.spec?.selector),
     ...validate(set),
   ],
-  warnings: (set, old) =>
-    isTold(set, old) ? podSpecWarnings(set.spec?.template?.spec, 'spec.template.spec') : [],
+  warnings: (set, old) => (isTold(set, old) ? templateWarnings(set.spec?.template, 'spec.template') : []),
   tableCells: daemonSetCells,
   rowMetadata: ({ metadata }) => {
     const { [generationAnnotation]: _generation, ...annotations } = metadata.annotations ?? {};

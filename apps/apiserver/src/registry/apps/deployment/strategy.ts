@@ -2,12 +2,13 @@ import { Deployments } from '@tinkernetes/api';
 import type { Deployment, DeploymentSpec } from '@tinkernetes/api';
 import { forbidden, invalid, notSupported } from '@tinkernetes/apimachinery';
 import { deploymentCells } from '../../../printers/workloads';
-import { isTold, podNameWarnings, podSpecWarnings } from '../../core/pod/warnings';
+import { isTold, podNameWarnings, templateWarnings } from '../../core/pod/warnings';
 import { defineStrategy } from '../../define-strategy';
+import { withoutDisabledInTemplate } from '../../pod-spec/disabled-fields';
 import { fill, mapMember } from '../../fill';
 import { immutable } from '../../immutable';
 import { defaultPodTemplate } from '../../pod-spec/defaults';
-import { validateSelectedTemplate, validateWorkloadSelector } from '../../pod-spec/selectors';
+import { isWellFormed, validateSelectedTemplate, validateWorkloadSelector } from '../../pod-spec/selectors';
 import { intOrPercentValue, notMoreThanAll, positiveIntOrPercent } from '../../rollout';
 import { notNegative } from '../../rules';
 import type { Errors } from '../../rules';
@@ -71,8 +72,9 @@ function validate({ spec }: Deployment): Errors {
   const errors = [
     ...notNegative('spec.replicas', given.replicas),
     ...validateWorkloadSelector(given.selector, 'deployment', 'invalid label selector'),
-    ...validateSelectedTemplate(given.template, given.selector),
-    ...onlyAlways(given.template),
+    ...(isWellFormed(given.selector)
+      ? [...validateSelectedTemplate(given.template, given.selector), ...onlyAlways(given.template)]
+      : []),
     ...validateRollout(given),
     ...notNegative('spec.minReadySeconds', given.minReadySeconds),
     ...notNegative('spec.revisionHistoryLimit', given.revisionHistoryLimit),
@@ -89,6 +91,7 @@ function validate({ spec }: Deployment): Errors {
 
 /** Source: k8s.io/kubernetes/pkg/registry/apps/deployment. */
 export const deploymentStrategy = defineStrategy(Deployments, {
+  withoutDisabledFields: withoutDisabledInTemplate,
   default: (deployment) => mapMember(deployment, 'spec', defaultSpec),
   validate,
   validateUpdate: (deployment, old) => [
@@ -109,9 +112,7 @@ export const deploymentStrategy = defineStrategy(Deployments, {
     ]),
   warnings: (deployment, old) => [
     ...(old ? [] : podNameWarnings(deployment)),
-    ...(isTold(deployment, old)
-      ? podSpecWarnings(deployment.spec?.template?.spec, 'spec.template.spec')
-      : []),
+    ...(isTold(deployment, old) ? templateWarnings(deployment.spec?.template, 'spec.template') : []),
   ],
   tableCells: deploymentCells,
 });

@@ -1,12 +1,13 @@
 import { ReplicaSets } from '@tinkernetes/api';
 import type { ReplicaSet } from '@tinkernetes/api';
 import { replicaSetCells } from '../../../printers/workloads';
-import { isTold, podNameWarnings, podSpecWarnings } from '../../core/pod/warnings';
+import { isTold, podNameWarnings, templateWarnings } from '../../core/pod/warnings';
 import { defineStrategy } from '../../define-strategy';
+import { withoutDisabledInTemplate } from '../../pod-spec/disabled-fields';
 import { fill, mapMember } from '../../fill';
 import { immutable } from '../../immutable';
 import { defaultPodTemplate } from '../../pod-spec/defaults';
-import { validateSelectedTemplate, validateWorkloadSelector } from '../../pod-spec/selectors';
+import { isWellFormed, validateSelectedTemplate, validateWorkloadSelector } from '../../pod-spec/selectors';
 import { notNegative } from '../../rules';
 import type { Errors } from '../../rules';
 import { validateReplicaStatus } from '../replica-status';
@@ -17,13 +18,15 @@ function validate({ spec }: ReplicaSet): Errors {
     ...notNegative('spec.replicas', spec?.replicas),
     ...notNegative('spec.minReadySeconds', spec?.minReadySeconds),
     ...validateWorkloadSelector(spec?.selector, 'deployment', 'invalid label selector'),
-    ...validateSelectedTemplate(spec?.template, spec?.selector),
-    ...onlyAlways(spec?.template),
+    ...(isWellFormed(spec?.selector)
+      ? [...validateSelectedTemplate(spec?.template, spec?.selector), ...onlyAlways(spec?.template)]
+      : []),
   ];
 }
 
 /** Source: k8s.io/kubernetes/pkg/registry/apps/replicaset. */
 export const replicaSetStrategy = defineStrategy(ReplicaSets, {
+  withoutDisabledFields: withoutDisabledInTemplate,
   default: (set) =>
     mapMember(set, 'spec', (spec) => fill(mapMember(spec, 'template', defaultPodTemplate), { replicas: 1 })),
   prepareForCreate: (set) => ({ ...set, status: { replicas: 0 } }),
@@ -41,7 +44,7 @@ export const replicaSetStrategy = defineStrategy(ReplicaSets, {
     ]),
   warnings: (set, old) => [
     ...(old ? [] : podNameWarnings(set)),
-    ...(isTold(set, old) ? podSpecWarnings(set.spec?.template?.spec, 'spec.template.spec') : []),
+    ...(isTold(set, old) ? templateWarnings(set.spec?.template, 'spec.template') : []),
   ],
   selectableFieldNames: ['status.replicas'],
   selectableFields: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),

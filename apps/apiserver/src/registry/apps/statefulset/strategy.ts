@@ -1,5 +1,5 @@
 import { StatefulSets } from '@tinkernetes/api';
-import type { StatefulSet, StatefulSetSpec } from '@tinkernetes/api';
+import type { PodTemplateSpec, StatefulSet, StatefulSetSpec } from '@tinkernetes/api';
 import {
   child,
   forbidden,
@@ -9,13 +9,15 @@ import {
   semanticEqual,
 } from '@tinkernetes/apimachinery';
 import { statefulSetCells } from '../../../printers/workloads';
-import { isTold, podSpecWarnings } from '../../core/pod/warnings';
+import { isTold, templateWarnings } from '../../core/pod/warnings';
 import { defaultClaim } from '../../core/persistentvolumeclaim/defaults';
 import { validateClaimSpec } from '../../core/persistentvolumeclaim/validate';
 import { defineStrategy } from '../../define-strategy';
+import { withoutDisabledInTemplate } from '../../pod-spec/disabled-fields';
 import { fill, mapList, mapMember } from '../../fill';
 import { defaultPodTemplate } from '../../pod-spec/defaults';
-import { validateSelectedTemplate, validateWorkloadSelector } from '../../pod-spec/selectors';
+import { isWellFormed, validateTemplateLabels, validateWorkloadSelector } from '../../pod-spec/selectors';
+import { validatePodTemplate, validateTemplateMetadata } from '../../pod-spec/validate';
 import { check, eachOf, notNegative, oneOf } from '../../rules';
 import type { Errors } from '../../rules';
 import { validateReplicaStatus } from '../replica-status';
@@ -57,12 +59,12 @@ function defaultSpec(given: StatefulSetSpec): StatefulSetSpec {
   };
 }
 
-function validate({ spec }: StatefulSet): Errors {
+/** Service and claims can't change later: they are looked at once. */
+function validate({ spec }: StatefulSet, isNew: boolean): Errors {
   const given = spec ?? ({} as StatefulSetSpec);
-  const { updateStrategy, persistentVolumeClaimRetentionPolicy: retention } = given;
-  const errors = [
+  const { persistentVolumeClaimRetentionPolicy: retention } = given;
+  return [
     ...validatePolicies(given),
-    ...notNegative('spec.updateStrategy.rollingUpdate.partition', updateStrategy?.rollingUpdate?.partition),
     ...oneOf('spec.persistentVolumeClaimRetentionPolicy.whenDeleted', retention?.whenDeleted, [
       'Retain',
       'Delete',
@@ -71,27 +73,37 @@ function validate({ spec }: StatefulSet): Errors {
       'Retain',
       'Delete',
     ]),
+    ...(isNew ? validateClaims(given) : []),
     ...notNegative('spec.replicas', given.replicas),
     ...notNegative('spec.minReadySeconds', given.minReadySeconds),
     ...notNegative('spec.ordinals.start', given.ordinals?.start),
+    ...(isNew && given.serviceName ? check('spec.serviceName', given.serviceName, isDns1123Label) : []),
     ...validateWorkloadSelector(given.selector, 'statefulset', ''),
-    ...validateSelectedTemplate(withClaimVolumes(given), given.selector),
-    ...onlyAlways(given.template, 'StatefulSet'),
+    ...(isWellFormed(given.selector)
+      ? [...validateTemplate(given), ...onlyAlways(given.template, 'StatefulSet')]
+      : []),
   ];
-  if (updateStrategy?.type === 'OnDelete' && updateStrategy.rollingUpdate) {
-    const detail = "only allowed for updateStrategy 'RollingUpdate'";
-    errors.push(invalid('spec.updateStrategy.rollingUpdate', updateStrategy.rollingUpdate, detail));
-  }
-  return errors;
 }
 
-/** What can't change later is looked at once. */
-const validateOnCreate = ({ spec }: StatefulSet): Errors => [
-  ...(spec?.serviceName ? check('spec.serviceName', spec.serviceName, isDns1123Label) : []),
-  ...eachOf('spec.volumeClaimTemplates', spec?.volumeClaimTemplates, (claim, at) =>
+/** Upstream looks at the template's metadata twice. Source: apps/validation.ValidatePodTemplateSpecForStatefulSet. */
+function validateTemplate(spec: StatefulSetSpec): Errors {
+  const path = 'spec.template';
+  const { template, selector } = spec;
+  if (!template) return [required(path)];
+  return [
+    ...validateTemplateLabels(template, selector, path),
+    // Each Pod's host name is its own.
+    ...validatePodTemplate(withClaimVolumes(spec), path).filter(
+      ({ field }) => field !== `${path}.spec.hostname` && field !== `${path}.spec.subdomain`,
+    ),
+    ...validateTemplateMetadata(template, path),
+  ];
+}
+
+const validateClaims = ({ volumeClaimTemplates }: StatefulSetSpec): Errors =>
+  eachOf('spec.volumeClaimTemplates', volumeClaimTemplates, (claim, at) =>
     validateClaimSpec(claim.spec ?? {}, child(at, 'spec')),
-  ),
-];
+  );
 
 function validatePolicies({ podManagementPolicy: management, updateStrategy }: StatefulSetSpec): Errors {
   const errors: Errors = [];
@@ -101,29 +113,33 @@ function validatePolicies({ podManagementPolicy: management, updateStrategy }: S
     errors.push(invalid('spec.podManagementPolicy', management, detail));
   }
   const type: string | undefined = updateStrategy?.type;
+  const rolling = updateStrategy?.rollingUpdate
+    ? { Partition: updateStrategy.rollingUpdate.partition ?? 0, MaxUnavailable: null }
+    : null;
   if (!type) errors.push(required('spec.updateStrategy'));
   else if (!['RollingUpdate', 'OnDelete'].includes(type)) {
-    const rolling = updateStrategy?.rollingUpdate
-      ? { Partition: updateStrategy.rollingUpdate.partition ?? 0, MaxUnavailable: null }
-      : null;
     const shown = { Type: type, RollingUpdate: rolling };
     errors.push(invalid('spec.updateStrategy', shown, "must be 'RollingUpdate' or 'OnDelete'"));
+  } else if (rolling && type === 'OnDelete') {
+    const detail = "only allowed for updateStrategy 'RollingUpdate'";
+    errors.push(invalid('spec.updateStrategy.rollingUpdate', rolling, detail));
+  } else {
+    const path = 'spec.updateStrategy.rollingUpdate.partition';
+    errors.push(...notNegative(path, updateStrategy?.rollingUpdate?.partition));
   }
   return errors;
 }
 
 /** Claim templates are volumes of the Pods. */
-function withClaimVolumes({
-  template,
-  volumeClaimTemplates = [],
-}: StatefulSetSpec): StatefulSetSpec['template'] {
+function withClaimVolumes({ template, volumeClaimTemplates = [] }: StatefulSetSpec): PodTemplateSpec {
   if (volumeClaimTemplates.length === 0 || !template?.spec) return template;
   const own = template.spec.volumes ?? [];
   const claims = volumeClaimTemplates
     .map((claim) => claim.metadata?.name ?? '')
-    .filter((name, i, all) => all.indexOf(name) === i && !own.some((volume) => volume.name === name))
+    .filter((name, i, all) => all.indexOf(name) === i)
     .map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
-  return { ...template, spec: { ...template.spec, volumes: [...own, ...claims] } };
+  const others = own.filter((volume) => claims.every(({ name }) => name !== volume.name));
+  return { ...template, spec: { ...template.spec, volumes: [...claims, ...others] } };
 }
 
 const mutable = [
@@ -151,6 +167,7 @@ const withoutMaxUnavailable = (spec: StatefulSetSpec): StatefulSetSpec =>
 
 /** Source: k8s.io/kubernetes/pkg/registry/apps/statefulset. */
 export const statefulSetStrategy = defineStrategy(StatefulSets, {
+  withoutDisabledFields: withoutDisabledInTemplate,
   revalidatesMeta: true,
   default: (set) => mapMember(set, 'spec', defaultSpec),
   nameCheck: isDns1123Label,
@@ -159,9 +176,9 @@ export const statefulSetStrategy = defineStrategy(StatefulSets, {
     status: { replicas: 0, availableReplicas: 0 },
   }),
   prepareForUpdate: (set) => mapMember(set, 'spec', withoutMaxUnavailable),
-  validate: (set) => [...validate(set), ...validateOnCreate(set)],
+  validate: (set) => validate(set, true),
   validateUpdate: (set, old) => [
-    ...validate(set),
+    ...validate(set, false),
     ...(semanticEqual(withoutMutable(set.spec), withoutMutable(old.spec))
       ? []
       : [forbidden('spec', unchangeable)]),
@@ -175,7 +192,7 @@ export const statefulSetStrategy = defineStrategy(StatefulSets, {
       'availableReplicas',
     ]),
   warnings: (set, old) => [
-    ...(isTold(set, old) ? podSpecWarnings(set.spec?.template?.spec, 'spec.template.spec') : []),
+    ...(isTold(set, old) ? templateWarnings(set.spec?.template, 'spec.template') : []),
     ...((set.spec?.revisionHistoryLimit ?? 0) < 0
       ? [
           'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',

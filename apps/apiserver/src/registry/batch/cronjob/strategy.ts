@@ -2,11 +2,11 @@ import { CronJobs } from '@tinkernetes/api';
 import type { CronJob } from '@tinkernetes/api';
 import { invalid, notSupported, required } from '@tinkernetes/apimachinery';
 import { cronJobCells } from '../../../printers/workloads';
-import { isTold, podNameWarnings, podSpecWarnings } from '../../core/pod/warnings';
+import { isTold, podNameWarnings, templateWarnings } from '../../core/pod/warnings';
 import { defineStrategy } from '../../define-strategy';
+import { withoutDisabledInTemplate } from '../../pod-spec/disabled-fields';
 import { fill, mapMember } from '../../fill';
 import { defaultPodTemplate } from '../../pod-spec/defaults';
-import { validatePodTemplate } from '../../pod-spec/validate';
 import { notNegative, requireOneOf } from '../../rules';
 import type { Errors } from '../../rules';
 import { validateJobRules } from '../job/validate';
@@ -40,10 +40,12 @@ function validate({ spec }: CronJob): Errors {
     ...validateTimeZone(spec?.timeZone),
     ...requireOneOf('spec.concurrencyPolicy', spec?.concurrencyPolicy, ['Allow', 'Forbid', 'Replace']),
     ...(job ? validateJobRules(job, 'spec.jobTemplate.spec') : []),
+    ...(job?.selector
+      ? [invalid('spec.jobTemplate.spec.selector', job.selector, '`selector` will be auto-generated')]
+      : []),
     ...(job?.manualSelector
       ? [notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false'])]
       : []),
-    ...(job?.template ? validatePodTemplate(job.template, 'spec.jobTemplate.spec.template') : []),
     ...notNegative('spec.successfulJobsHistoryLimit', spec?.successfulJobsHistoryLimit),
     ...notNegative('spec.failedJobsHistoryLimit', spec?.failedJobsHistoryLimit),
   ];
@@ -51,6 +53,8 @@ function validate({ spec }: CronJob): Errors {
 
 /** Source: k8s.io/kubernetes/pkg/registry/batch/cronjob. */
 export const cronJobStrategy = defineStrategy(CronJobs, {
+  withoutDisabledFields: (job) =>
+    mapMember(job, 'spec', (spec) => mapMember(spec, 'jobTemplate', withoutDisabledInTemplate)),
   default: (job) =>
     mapMember(job, 'spec', (given) => {
       const spec = mapMember(given, 'jobTemplate', (template) =>
@@ -74,7 +78,7 @@ export const cronJobStrategy = defineStrategy(CronJobs, {
   warnings: (job, old) => [
     ...(old ? [] : podNameWarnings(job)),
     ...(isTold(job, old)
-      ? podSpecWarnings(job.spec?.jobTemplate?.spec?.template?.spec, 'spec.jobTemplate.spec.template.spec')
+      ? templateWarnings(job.spec?.jobTemplate?.spec?.template, 'spec.jobTemplate.spec.template')
       : []),
   ],
   tableCells: cronJobCells,

@@ -1,12 +1,14 @@
 import { Jobs } from '@tinkernetes/api';
 import { jobCells } from '../../../printers/workloads';
-import { isTold, podNameWarnings, podSpecWarnings } from '../../core/pod/warnings';
+import { isTold, podNameWarnings, templateWarnings } from '../../core/pod/warnings';
 import { defineStrategy } from '../../define-strategy';
+import { withoutDisabledInTemplate } from '../../pod-spec/disabled-fields';
 import { defaultJob, withGeneratedSelector } from './defaults';
 import { validateJob, validateJobUpdate } from './validate';
 
 /** Source: k8s.io/kubernetes/pkg/registry/batch/job. */
 export const jobStrategy = defineStrategy(Jobs, {
+  withoutDisabledFields: withoutDisabledInTemplate,
   revalidatesMeta: true,
   default: defaultJob,
   prepareForCreate: (job) => defaultJob(withGeneratedSelector({ ...job, status: {} })),
@@ -15,7 +17,7 @@ export const jobStrategy = defineStrategy(Jobs, {
   defaultOrphanDependents: true,
   warnings: (job, old) => [
     ...(old ? [] : podNameWarnings(job)),
-    ...(isTold(job, old) ? podSpecWarnings(job.spec?.template?.spec, 'spec.template.spec') : []),
+    ...(isTold(job, old) ? templateWarnings(job.spec?.template, 'spec.template') : []),
   ],
   selectableFieldNames: ['status.successful'],
   selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),

@@ -8,13 +8,15 @@ import {
   mapKey,
   notSupported,
   required,
+  selectorOf,
   semanticEqual,
   tooLong,
   tooMany,
 } from '@tinkernetes/apimachinery';
 import { immutable } from '../../immutable';
 import { validateLabelSelector } from '../../pod-spec/label-selectors';
-import { validateSelectedTemplate } from '../../pod-spec/selectors';
+import { isWellFormed, validateTemplateLabels } from '../../pod-spec/selectors';
+import { validatePodTemplate } from '../../pod-spec/validate';
 import { check, eachOf, notNegative, oneOf } from '../../rules';
 import type { Errors } from '../../rules';
 
@@ -53,6 +55,7 @@ export function validateJobRules(spec: JobSpec, path: string): Errors {
       spec.podReplacementPolicy,
       spec.podFailurePolicy ? ['Failed'] : ['Failed', 'TerminatingOrFailed'],
     ),
+    ...validatePodTemplate(spec.template ?? {}, child(path, 'template')),
     ...validateRestartPolicy(spec, path),
   ];
 }
@@ -286,10 +289,8 @@ function validateGeneratedSelector({ metadata, spec }: Job): Errors {
     if (given === undefined) return [required(at, `must be '${value}'`)];
     return given === value ? [] : [invalid(at, given, `must be '${value}'`)];
   });
-  const wrong = Object.entries(spec.selector.matchLabels ?? {}).some(
-    ([key, value]) => expected[key] !== value,
-  );
-  return wrong
+  const isWrong = isWellFormed(spec.selector) && !selectorOf(spec.selector).matches(expected);
+  return isWrong
     ? [...errors, invalid('spec.selector', spec.selector, '`selector` not auto-generated')]
     : errors;
 }
@@ -320,7 +321,7 @@ function validateJobSpec(spec: JobSpec): Errors {
   return [
     ...validateJobRules(spec, 'spec'),
     ...(spec.selector ? validateLabelSelector(spec.selector, 'spec.selector') : [required('spec.selector')]),
-    ...validateSelectedTemplate(spec.template, spec.selector),
+    ...validateTemplateLabels(spec.template ?? {}, spec.selector, 'spec.template'),
   ];
 }
 

@@ -12,7 +12,7 @@ import {
 } from '@tinkernetes/apimachinery';
 import { defineStrategy } from '../../define-strategy';
 import { mapList, mapMember } from '../../fill';
-import { roundUpToMilli } from '../../pod-spec/container-defaults';
+import { roundUpToMilli } from '../../pod-spec/resource-defaults';
 import { validateContainerResourceName, validateResourceName } from '../../pod-spec/resources';
 import { check, eachOf } from '../../rules';
 import type { Errors } from '../../rules';

@@ -15,7 +15,7 @@ import {
 import { nodeCells } from '../../../printers/nodes';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
-import { roundUpToMilli } from '../../pod-spec/container-defaults';
+import { roundUpToMilli } from '../../pod-spec/resource-defaults';
 import { validateQuantityValue } from '../../pod-spec/resources';
 import { validateTaintEffect } from '../../pod-spec/scheduling';
 import { check, eachOf } from '../../rules';

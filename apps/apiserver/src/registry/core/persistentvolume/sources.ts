@@ -1,7 +1,7 @@
 import type { PersistentVolumeSpec, SecretReference } from '@tinkernetes/api';
 import { child, isDns1123Label, isDns1123Subdomain } from '@tinkernetes/apimachinery';
 import { noBacksteps } from '../../pod-spec/paths';
-import { sharedSourceRules, validateCsiDriverName, validateIqn } from '../../pod-spec/volumes';
+import { sharedSourceRules, validateCsiDriverName } from '../../pod-spec/volumes';
 import { requireName, requireValue, within } from '../../rules';
 import type { Errors } from '../../rules';
 
@@ -32,8 +32,5 @@ export const sourceRules = {
   iscsi: (source: NonNullable<PersistentVolumeSpec['iscsi']>, path: string): Errors => [
     ...sharedSourceRules.iscsi(source as Parameters<typeof sharedSourceRules.iscsi>[0], path),
     ...(source.secretRef ? requireValue(child(path, 'secretRef', 'name'), source.secretRef.name) : []),
-    ...(source.initiatorName === undefined
-      ? []
-      : validateIqn(source.initiatorName, child(path, 'initiatorname'))),
   ],
 };

@@ -18,7 +18,7 @@ import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
 import { goDiff } from '../../go-diff';
 import { goStruct } from '../../go-struct';
-import { roundUpToMilli } from '../../pod-spec/container-defaults';
+import { roundUpToMilli } from '../../pod-spec/resource-defaults';
 import { validateNodeSelector } from '../../pod-spec/scheduling';
 import { check, oneOf, requireOneOf } from '../../rules';
 import type { Errors } from '../../rules';

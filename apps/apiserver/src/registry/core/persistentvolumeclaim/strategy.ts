@@ -4,6 +4,7 @@ import { forbidden, semanticEqual } from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
 import { accessModesText } from '../../../printers/volumes';
 import { defineStrategy } from '../../define-strategy';
+import { claimSpecWarnings } from './warnings';
 import { fill, mapMember } from '../../fill';
 import { goDiff } from '../../go-diff';
 import { immutable } from '../../immutable';
@@ -59,6 +60,7 @@ function syncDataSources(claim: PersistentVolumeClaim): PersistentVolumeClaim {
 
 /** Source: k8s.io/kubernetes/pkg/registry/core/persistentvolumeclaim. */
 export const persistentVolumeClaimStrategy = defineStrategy(PersistentVolumeClaims, {
+  warnings: ({ spec }) => claimSpecWarnings(spec, 'spec'),
   hasGeneration: false,
   returnDeletedObject: true,
   default: (claim) =>

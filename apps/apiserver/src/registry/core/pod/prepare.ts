@@ -1,12 +1,4 @@
-import type {
-  LabelSelector,
-  Lifecycle,
-  Pod,
-  PodAffinity,
-  PodAffinityTerm,
-  PodSpec,
-  Volume,
-} from '@tinkernetes/api';
+import type { LabelSelector, Pod, PodAffinity, PodAffinityTerm } from '@tinkernetes/api';
 import { mapList, mapMember } from '../../fill';
 
 interface KeysOfLabels {
@@ -54,30 +46,4 @@ function mapTerms(affinity: PodAffinity, change: (term: PodAffinityTerm) => PodA
   return mapMember(required, 'preferredDuringSchedulingIgnoredDuringExecution', (list) =>
     mapList(list, (term) => mapMember(term, 'podAffinityTerm', change)),
   );
-}
-
-/** Without the fields of features that are off. Source: pkg/api/pod.dropDisabledFields. */
-export function withoutDisabledFields(spec: PodSpec): PodSpec {
-  const { schedulingGroup: _, ...kept } = spec;
-  let result: PodSpec = spec.schedulingGroup === undefined ? spec : kept;
-  result = mapMember(result, 'volumes', (list) => mapList(list, withoutDisabledProjections));
-  result = mapMember(result, 'containers', (list) => mapList(list, withoutStopSignal));
-  return mapMember(result, 'initContainers', (list) => mapList(list, withoutStopSignal));
-}
-
-const withoutDisabledProjections = (volume: Volume): Volume =>
-  mapMember(volume, 'projected', (projected) =>
-    mapMember(projected, 'sources', (sources) =>
-      mapList(sources, (source) => {
-        if (source.clusterTrustBundle === undefined && source.podCertificate === undefined) return source;
-        const { clusterTrustBundle: _, podCertificate: __, ...kept } = source;
-        return kept;
-      }),
-    ),
-  );
-
-function withoutStopSignal<T extends { lifecycle?: Lifecycle }>(container: T): T {
-  if (container.lifecycle?.stopSignal === undefined) return container;
-  const { stopSignal: _, ...lifecycle } = container.lifecycle;
-  return { ...container, lifecycle };
 }

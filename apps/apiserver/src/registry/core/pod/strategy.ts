@@ -6,10 +6,13 @@ import { podCells } from '../../../printers/pods';
 import { defineStrategy } from '../../define-strategy';
 import { mapMember } from '../../fill';
 import { defaultPodOnly, defaultPodSpec } from '../../pod-spec/defaults';
+import { validatePodAnnotations } from '../../pod-spec/annotations';
+import { validateImageSpaces } from '../../pod-spec/containers';
+import { withoutDisabledFields } from '../../pod-spec/disabled-fields';
 import { validatePodSpec } from '../../pod-spec/validate';
 import { podFieldNames, podFields } from './fields';
-import { withLabelKeys, withoutDisabledFields } from './prepare';
-import { podSpecWarnings } from './warnings';
+import { withLabelKeys } from './prepare';
+import { podWarnings } from './warnings';
 import { preparePodResize, validatePodResize, validatePodUpdate } from './update';
 
 /** A Pod with gates is not scheduled yet, and says so from the start. Source: pod strategy.applySchedulingGatedCondition. */
@@ -30,18 +33,24 @@ function gatedCondition(pod: Pod, now: number): PodCondition[] {
 export const podStrategy = defineStrategy(Pods, {
   revalidatesMeta: true,
   hasGeneration: true,
+  withoutDisabledFields: (pod) => mapMember(pod, 'spec', withoutDisabledFields),
   default: (pod) => mapMember(pod, 'spec', (spec) => defaultPodOnly(defaultPodSpec(spec))),
   prepareForCreate: (pod, { now }) => {
     const conditions = gatedCondition(pod, now);
     const qosClass = qosClassOf(pod.spec);
     return {
-      ...mapMember(withLabelKeys(pod), 'spec', withoutDisabledFields),
+      ...withLabelKeys(pod),
       status: { phase: 'Pending' as const, ...(conditions.length > 0 ? { conditions } : {}), qosClass },
     };
   },
   validate: (pod) => {
     const { spec } = pod;
-    const errors = validatePodSpec(spec, 'spec', pod.metadata.name);
+    const errors = [
+      ...validatePodAnnotations(pod, 'metadata.annotations'),
+      ...validatePodSpec(spec, 'spec', pod.metadata.name),
+      ...validateImageSpaces(spec?.containers, 'spec.containers'),
+      ...validateImageSpaces(spec?.initContainers, 'spec.initContainers'),
+    ];
     if (spec.ephemeralContainers?.length)
       errors.push(forbidden('spec.ephemeralContainers', 'cannot be set on create'));
     if (spec.nodeName && spec.schedulingGates?.length) {
@@ -49,7 +58,6 @@ export const podStrategy = defineStrategy(Pods, {
     }
     return errors;
   },
-  prepareForUpdate: (pod) => mapMember(pod, 'spec', withoutDisabledFields),
   validateUpdate: validatePodUpdate,
   prepareForStatusUpdate: (pod, old) => ({
     ...pod,
@@ -63,7 +71,7 @@ export const podStrategy = defineStrategy(Pods, {
   subresources: {
     resize: { prepareForUpdate: preparePodResize, validateUpdate: validatePodResize },
   },
-  warnings: (pod) => podSpecWarnings(pod.spec, 'spec'),
+  warnings: (pod) => podWarnings(pod),
   graceful: (pod, requested) => {
     const isFinished = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
     if (!pod.spec?.nodeName || isFinished) return 0;

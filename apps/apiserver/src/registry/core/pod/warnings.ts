@@ -5,9 +5,12 @@ import type {
   NodeSelectorTerm,
   PodAffinity,
   PodSpec,
-  Volume,
 } from '@tinkernetes/api';
-import { child, index, isDns1123Label, isLabelValue, mapKey, Quantity } from '@tinkernetes/apimachinery';
+import { child, index, isDns1123Label, isLabelValue, mapKey } from '@tinkernetes/apimachinery';
+import { placedContainers } from '../../pod-spec/placed-containers';
+import type { Placed } from '../../pod-spec/placed-containers';
+import { fractionalBytes } from '../persistentvolumeclaim/warnings';
+import { volumeWarnings } from './volume-warnings';
 
 const deprecatedNodeLabels: Readonly<Record<string, string>> = {
   'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
@@ -22,27 +25,26 @@ const deprecatedNodeLabels: Readonly<Record<string, string>> = {
 const deprecationOf = (label: string): string | undefined =>
   Object.hasOwn(deprecatedNodeLabels, label) ? deprecatedNodeLabels[label] : undefined;
 
-/** Volume sources that are going away: field → how it is reported and since when. */
-const deprecatedVolumes = {
-  photonPersistentDisk: ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
-  gitRepo: ['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
-  scaleIO: ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
-  flocker: ['flocker', 'deprecated in v1.22, non-functional in v1.25+'],
-  storageos: ['storageOS', 'deprecated in v1.22, non-functional in v1.25+'],
-  quobyte: ['quobyte', 'deprecated in v1.22, non-functional in v1.25+'],
-  glusterfs: ['glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
-  cephfs: ['cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
-  rbd: ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
-} as const;
+interface Described {
+  metadata?: { annotations?: Record<string, string> };
+  spec?: PodSpec;
+}
 
 /** Whether an update changed what its kind's generation counts; only then upstream warns of a Pod template again. */
 export const isTold = ({ metadata }: KubeObject, old: KubeObject | undefined): boolean =>
   !old || metadata.generation !== old.metadata.generation;
 
 /** Source: k8s.io/kubernetes/pkg/api/pod.GetWarningsForPod. */
-export function podSpecWarnings(spec: PodSpec | undefined, path: string): string[] {
+export const podWarnings = (pod: Described): string[] => warningsOf(pod, 'metadata', 'spec');
+
+/** Source: k8s.io/kubernetes/pkg/api/pod.GetWarningsForPodTemplate. */
+export const templateWarnings = (template: Described | undefined, path: string): string[] =>
+  template ? warningsOf(template, child(path, 'metadata'), child(path, 'spec')) : [];
+
+function warningsOf({ metadata, spec }: Described, metadataPath: string, path: string): string[] {
   if (!spec) return [];
-  const containers = containersOf(spec, path);
+  const containers = placedContainers(spec, path);
+  const annotations = { given: metadata?.annotations ?? {}, path: child(metadataPath, 'annotations') };
   return [
     ...Object.keys(spec.nodeSelector ?? {}).flatMap((key) => {
       const message = deprecationOf(key);
@@ -50,6 +52,7 @@ export function podSpecWarnings(spec: PodSpec | undefined, path: string): string
     }),
     ...nodeAffinityWarnings(spec, path),
     ...spreadWarnings(spec, path),
+    ...annotated(annotations, Object.keys(deprecatedAnnotations), (key) => deprecatedAnnotations[key] ?? ''),
     ...volumeWarnings(spec, path),
     ...repeated(
       spec.hostAliases?.map(({ ip }) => ip),
@@ -64,8 +67,15 @@ export function podSpecWarnings(spec: PodSpec | undefined, path: string): string
     ...(spec.imagePullSecrets ?? []).flatMap(({ name }, i) =>
       name ? [] : [`${index(child(path, 'imagePullSecrets'), i)}.name: invalid empty name ""`],
     ),
+    ...['memory', 'ephemeral-storage'].flatMap((name) =>
+      fractionalBytes(spec.overhead?.[name], mapKey(child(path, 'overhead'), name)),
+    ),
+    ...(spec.securityContext?.seccompProfile
+      ? []
+      : annotated(annotations, ['seccomp.security.alpha.kubernetes.io/pod'], () => useField.seccomp)),
     ...containers.flatMap(([container, at]) => [
-      ...fractionalBytes(container, at),
+      ...profileAnnotations(spec, container, annotations),
+      ...fractionalResources(container, at),
       ...hiddenEnv(container, at),
     ]),
     ...portWarnings(containers),
@@ -80,6 +90,46 @@ export function podSpecWarnings(spec: PodSpec | undefined, path: string): string
   ];
 }
 
+const deprecatedAnnotations: Readonly<Record<string, string>> = {
+  'scheduler.alpha.kubernetes.io/critical-pod':
+    'non-functional in v1.16+; use the "priorityClassName" field instead',
+  'security.alpha.kubernetes.io/sysctls': 'non-functional in v1.11+; use the "sysctls" field instead',
+  'security.alpha.kubernetes.io/unsafe-sysctls': 'non-functional in v1.11+; use the "sysctls" field instead',
+};
+const useField = {
+  seccomp: 'non-functional in v1.27+; use the "seccompProfile" field instead',
+  appArmor: 'deprecated since v1.30; use the "appArmorProfile" field instead',
+};
+
+interface Annotations {
+  given: Readonly<Record<string, string>>;
+  path: string;
+}
+
+const annotated = (
+  { given, path }: Annotations,
+  keys: readonly string[],
+  message: (key: string) => string,
+): string[] =>
+  keys.filter((key) => Object.hasOwn(given, key)).map((key) => `${mapKey(path, key)}: ${message(key)}`);
+
+/** Profiles of a container that only annotations give; of AppArmor's, a Pod's own are taken over into its fields. */
+function profileAnnotations(spec: PodSpec, container: Container, annotations: Annotations): string[] {
+  const { name, securityContext } = container;
+  const seccomp = securityContext?.seccompProfile
+    ? []
+    : annotated(
+        annotations,
+        [`container.seccomp.security.alpha.kubernetes.io/${name}`],
+        () => useField.seccomp,
+      );
+  const hasField = securityContext?.appArmorProfile ?? spec.securityContext?.appArmorProfile;
+  const isPod = annotations.path === 'metadata.annotations';
+  if (hasField || isPod) return seccomp;
+  const key = `container.apparmor.security.beta.kubernetes.io/${name}`;
+  return [...seccomp, ...annotated(annotations, [key], () => useField.appArmor)];
+}
+
 /** Of workloads: their names become those of Pods, and host names. */
 export function podNameWarnings({ metadata }: KubeObject): string[] {
   const problems = isDns1123Label(metadata.name);
@@ -88,18 +138,6 @@ export function podNameWarnings({ metadata }: KubeObject): string[] {
     : [
         `metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [${problems.join(' ')}]`,
       ];
-}
-
-type Placed = readonly [Container, string];
-
-/** All containers with their paths, in the order in which upstream visits them. */
-function containersOf(spec: PodSpec, path: string): Placed[] {
-  const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const;
-  return lists.flatMap((list) =>
-    ((spec[list] ?? []) as Container[]).map(
-      (container, i) => [container, index(child(path, list), i)] as const,
-    ),
-  );
 }
 
 function nodeAffinityWarnings(spec: PodSpec, path: string): string[] {
@@ -164,58 +202,18 @@ function podAffinityWarnings(affinity: PodAffinity | undefined, path: string): s
   ];
 }
 
-const volumeWarnings = (spec: PodSpec, path: string): string[] =>
-  (spec.volumes ?? []).flatMap((volume, i) => [
-    ...(Object.keys(deprecatedVolumes) as Array<keyof typeof deprecatedVolumes>)
-      .filter((name) => volume[name])
-      .map((name) => {
-        const [field, since] = deprecatedVolumes[name];
-        return `${index(child(path, 'volumes'), i)}.${field}: ${since}`;
-      }),
-    ...overlapWarnings(volume),
-    ...(volume.projected?.sources ?? [])
-      .filter((source) => Object.keys(source).length === 0)
-      .map(() => `volume "${volume.name}" (Projected) has no sources provided`),
-  ]);
-
-/** Files of one volume that would lie in or on one another. */
-function overlapWarnings({ name, configMap, secret, downwardAPI }: Volume): string[] {
-  const parts: Array<[string, Array<{ path: string }> | undefined]> = [
-    [`ConfigMap ${JSON.stringify(configMap?.name)}`, configMap?.items],
-    [`Secret ${JSON.stringify(secret?.secretName)}`, secret?.items],
-    ['DownwardAPI', downwardAPI?.items],
-  ];
-  const inside = (path: string, other: string) => `${path}/`.startsWith(`${other}/`);
-  return parts.flatMap(([what, items = []]) => {
-    const paths = items.map(({ path }) => path.replace(/\/+$/, ''));
-    return paths.flatMap((path, i) =>
-      paths
-        .slice(0, i)
-        .filter((other) => path !== '' && other !== '' && (inside(path, other) || inside(other, path)))
-        .map(
-          (other) =>
-            `volume "${name}" (${what}): overlapping paths: ${JSON.stringify(path)} with ${JSON.stringify(other)}`,
-        ),
-    );
-  });
-}
-
 function repeated(values: readonly string[] | undefined, path: string, field: string): string[] {
   return (values ?? []).flatMap((value, i, all) =>
     all.indexOf(value) < i ? [`${index(path, i)}.${field}: duplicate ${field} ${JSON.stringify(value)}`] : [],
   );
 }
 
-function fractionalBytes({ resources }: Container, path: string): string[] {
-  return ['memory', 'ephemeral-storage'].flatMap((name) =>
-    (['limits', 'requests'] as const).flatMap((part) => {
-      const quantity = Quantity.tryParse(resources?.[part]?.[name]);
-      if (!quantity || quantity.milliValue() % 1000 === 0) return [];
-      const at = mapKey(child(path, 'resources', part), name);
-      return [`${at}: fractional byte value "${quantity.toString()}" is invalid, must be an integer`];
-    }),
+const fractionalResources = ({ resources }: Container, path: string): string[] =>
+  ['memory', 'ephemeral-storage'].flatMap((name) =>
+    (['limits', 'requests'] as const).flatMap((part) =>
+      fractionalBytes(resources?.[part]?.[name], mapKey(child(path, 'resources', part), name)),
+    ),
   );
-}
 
 /** A variable given twice is right only where the second is made of the first. */
 function hiddenEnv({ env = [] }: Container, path: string): string[] {

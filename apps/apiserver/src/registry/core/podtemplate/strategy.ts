@@ -2,12 +2,16 @@ import { PodTemplates } from '@tinkernetes/api';
 import { containerImages, containerNames, formatLabels } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { mapMember } from '../../fill';
+import { templateWarnings } from '../pod/warnings';
+import { withoutDisabledTemplateFields } from '../../pod-spec/disabled-fields';
 import { defaultPodTemplate } from '../../pod-spec/defaults';
 import { validatePodTemplate } from '../../pod-spec/validate';
 
 /** Source: k8s.io/kubernetes/pkg/registry/core/podtemplate. */
 export const podTemplateStrategy = defineStrategy(PodTemplates, {
   hasGeneration: true,
+  withoutDisabledFields: (object) => mapMember(object, 'template', withoutDisabledTemplateFields),
+  warnings: ({ template }) => templateWarnings(template, 'template'),
   default: (object) => mapMember(object, 'template', defaultPodTemplate),
   validate: (object) => (object.template ? validatePodTemplate(object.template, 'template') : []),
   tableCells: ({ metadata, template }) => [

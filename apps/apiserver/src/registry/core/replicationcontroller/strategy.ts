@@ -5,12 +5,13 @@ import { replicationControllerCells } from '../../../printers/workloads';
 import { validateReplicaStatus } from '../../apps/replica-status';
 import { onlyAlways } from '../../apps/restart-policy';
 import { defineStrategy } from '../../define-strategy';
+import { withoutDisabledInTemplate } from '../../pod-spec/disabled-fields';
 import { fill, mapMember } from '../../fill';
 import { defaultPodTemplate } from '../../pod-spec/defaults';
 import { validateSelectedTemplate } from '../../pod-spec/selectors';
 import { notNegative } from '../../rules';
 import type { Errors } from '../../rules';
-import { isTold, podSpecWarnings } from '../pod/warnings';
+import { isTold, templateWarnings } from '../pod/warnings';
 
 const isEmpty = (map: object | undefined): boolean => Object.keys(map ?? {}).length === 0;
 
@@ -39,6 +40,7 @@ function withTemplateLabels(controller: ReplicationController): ReplicationContr
 
 /** Source: k8s.io/kubernetes/pkg/registry/core/replicationcontroller. */
 export const replicationControllerStrategy = defineStrategy(ReplicationControllers, {
+  withoutDisabledFields: withoutDisabledInTemplate,
   revalidatesMeta: true,
   default: (controller) =>
     withTemplateLabels(
@@ -56,7 +58,7 @@ export const replicationControllerStrategy = defineStrategy(ReplicationControlle
       'availableReplicas',
     ]),
   warnings: (controller, old) =>
-    isTold(controller, old) ? podSpecWarnings(controller.spec?.template?.spec, 'spec.template.spec') : [],
+    isTold(controller, old) ? templateWarnings(controller.spec?.template, 'spec.template') : [],
   defaultOrphanDependents: true,
   selectableFieldNames: ['status.replicas'],
   selectableFields: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),

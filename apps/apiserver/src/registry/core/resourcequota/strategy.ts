@@ -4,7 +4,7 @@ import { invalid, mapKey, Quantity, required, semanticEqual } from '@tinkernetes
 import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { mapMember } from '../../fill';
-import { roundUpToMilli } from '../../pod-spec/container-defaults';
+import { roundUpToMilli } from '../../pod-spec/resource-defaults';
 import { validateQuantityValue, validateResourceName } from '../../pod-spec/resources';
 import type { Errors } from '../../rules';
 

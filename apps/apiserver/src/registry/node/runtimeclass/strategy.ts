@@ -5,7 +5,7 @@ import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { mapMember } from '../../fill';
 import { immutable } from '../../immutable';
-import { roundUpToMilli } from '../../pod-spec/container-defaults';
+import { roundUpToMilli } from '../../pod-spec/resource-defaults';
 import { validateResources } from '../../pod-spec/resources';
 import { validateTolerations } from '../../pod-spec/scheduling';
 import { eachOf, requireName } from '../../rules';
