@@ -39,6 +39,7 @@ export const startManager = ({ dataDir }, more) =>
       '--use-service-account-credentials',
       ...['deployment', 'replicaset', 'job'].map((kind) => `--concurrent-${kind}-syncs=20`),
       '--leader-elect=false',
+      '--secure-port=0',
       ...more,
     ],
     join(dataDir, 'logs/controller-manager.log'),
