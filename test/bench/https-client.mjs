@@ -29,8 +29,8 @@ export class HttpsClient {
     this.headers = token ? { authorization: `Bearer ${token}` } : {};
   }
 
-  /** Resolves with the answer's bytes; rejects when it is none of 2xx. */
-  request(method, path, { body, type = 'application/json', accept } = {}) {
+  /** Resolves with the answer's bytes, or without with `discard`; rejects when it is none of 2xx. */
+  request(method, path, { body, type = 'application/json', accept, discard = false } = {}) {
     return new Promise((resolve, reject) => {
       // Node adds no length to a DELETE by itself.
       const length = body ? Buffer.byteLength(body) : 0;
@@ -42,7 +42,9 @@ export class HttpsClient {
       const req = https.request(new URL(path, this.server), { method, agent: this.agent, headers });
       req.on('response', (res) => {
         const chunks = [];
-        res.on('data', (chunk) => chunks.push(chunk));
+        res.on('data', (chunk) => {
+          if (!discard || res.statusCode >= 300) chunks.push(chunk);
+        });
         res.on('error', reject);
         res.on('end', () => {
           const bytes = Buffer.concat(chunks);

@@ -1,5 +1,6 @@
 import type { KubeObject } from '@tinkernetes/api';
 import { deepFreeze } from '@tinkernetes/apimachinery';
+import type { ByteSink } from './byte-sink';
 import type { ParsedObjects } from './parsed-objects';
 
 /** How one resource's stored bytes become objects and answers. */
@@ -12,6 +13,8 @@ export interface StoredCodec {
   adopt(value: Uint8Array): Uint8Array;
   /** Encodings that are cheaper to make again than to keep. */
   isCheap(encoding: string): boolean;
+  /** Appends what `encode` makes of a cheap encoding, from the byte `from` on. */
+  append(entry: CacheEntry, from: number, sink: ByteSink): void;
 }
 
 /** What the entries of one resource share. */
@@ -48,6 +51,7 @@ export class CacheEntry {
   /** Labels and fields are what selectors ask for of each object: kept when the object itself is forgotten. */
   private knownLabels: Readonly<Record<string, string>> | undefined;
   private knownFields: Readonly<Record<string, string>> | undefined;
+  private knownPlace: number | undefined;
 
   constructor(
     { namespace, name, revision, value, trace }: EntryState,
@@ -99,6 +103,18 @@ export class CacheEntry {
     return bytes;
   }
 
+  /** Appends `bytes(encoding)` from the byte `from` on, without making them first where that can be saved. */
+  append(encoding: string, from: number, sink: ByteSink): void {
+    const codec = this.owner.codec();
+    if (codec.isCheap(encoding)) codec.append(this, from, sink);
+    else sink.add(this.bytes(encoding), from);
+  }
+
+  /** Where the codec finds something in the stored bytes; it looks for it once. */
+  place(find: (value: Uint8Array) => number): number {
+    return (this.knownPlace ??= find(this.value));
+  }
+
   has(encoding: string): boolean {
     return (this.encodings?.has(encoding) ?? false) || (this.remembered?.has(encoding) ?? false);
   }
@@ -122,6 +138,7 @@ export class CacheEntry {
     this.remembered = undefined;
     this.knownLabels = undefined;
     this.knownFields = undefined;
+    this.knownPlace = undefined;
   }
 
   /** The same state under the revision of its deletion, as DELETED events show it. */

@@ -7,6 +7,7 @@ const codec = {
   encode: () => Buffer.alloc(0),
   adopt: (value: Uint8Array) => value,
   isCheap: () => true,
+  append: () => undefined,
 };
 const event = (revision: number) =>
   new CacheEvent(

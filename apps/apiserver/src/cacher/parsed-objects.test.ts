@@ -11,6 +11,7 @@ const codec: StoredCodec = {
   encode: (entry) => Buffer.from(entry.value),
   adopt: (value) => value,
   isCheap: () => true,
+  append: () => undefined,
 };
 
 function entries(count: number, budget: number): CacheEntry[] {

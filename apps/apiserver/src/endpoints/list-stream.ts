@@ -46,8 +46,10 @@ export function plainJsonList(
     ),
     tail: Buffer.from(']}\n'),
     count: entries.length,
-    lead: (i) => (i === 0 ? first : others),
-    item: (i) => entryAt(entries, i).bytes(encoding).subarray(skip),
+    append: (i, sink) => {
+      sink.add(i === 0 ? first : others);
+      entryAt(entries, i).append(encoding, skip, sink);
+    },
   };
 }
 
@@ -64,9 +66,11 @@ export function transformedJsonList(
     head: Buffer.from(empty.slice(0, -2)),
     tail: Buffer.from(']}\n'),
     count: entries.length,
-    lead: (i) => (i === 0 ? nothing : comma),
-    item: (i) =>
-      Buffer.from(JSON.stringify(transformedItem(resource, entryAt(entries, i), { negotiated, table }))),
+    append: (i, sink) => {
+      if (i > 0) sink.add(comma);
+      const item = transformedItem(resource, entryAt(entries, i), { negotiated, table });
+      sink.add(Buffer.from(JSON.stringify(item)));
+    },
   };
 }
 
@@ -102,8 +106,7 @@ export function yamlList(
     head: Buffer.from(isEmpty ? empty : `${empty.slice(0, place.index)}${name}:\n`),
     tail: Buffer.from(isEmpty ? '' : empty.slice(place.index + mark.length + 1)),
     count: entries.length,
-    lead: () => nothing,
-    item: (i) => Buffer.from(goYaml([shown(entryAt(entries, i))])),
+    append: (i, sink) => sink.add(Buffer.from(goYaml([shown(entryAt(entries, i))]))),
   };
 }
 
@@ -131,7 +134,9 @@ export async function protobufList(
     head,
     tail,
     count: items.length,
-    lead,
-    item: (i) => Buffer.from(items[i] ?? nothing),
+    append: (i, sink) => {
+      sink.add(lead(i));
+      sink.add(items[i] ?? nothing);
+    },
   };
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createGzip, constants, type Gzip } from 'node:zlib';
 import type { ServerResponse } from 'node:http';
+import { ByteSink } from '../cacher/byte-sink';
 import { Slices } from '../server/slices';
 import type { EndpointContext, ResourceRequest } from './context';
 
@@ -10,13 +11,16 @@ export interface StreamedList {
   head: Buffer;
   tail: Buffer;
   count: number;
-  /** Before the i-th item. */
-  lead(i: number): Buffer;
-  item(i: number): Buffer;
+  /** Adds the i-th item, and what separates it from the one before. */
+  append(i: number, sink: ByteSink): void;
 }
 
 /** A chunk is written when this many bytes have come together. */
 const chunkSize = 256 * 1024;
+/** Room for the item with which a chunk becomes that large. */
+const chunkRoom = 16 * 1024;
+/** For few items no whole chunk is made ready. */
+const expectedItemSize = 3 * 1024;
 /** Upstream compresses answers from this size on. */
 const gzipThreshold = 128 * 1024;
 
@@ -31,26 +35,21 @@ export async function writeInChunks(
 ): Promise<void> {
   const { response } = request;
   const slices = new Slices(context.clock);
-  let parts: Buffer[] = [list.head];
-  let size = list.head.length;
+  const expected = list.head.length + list.tail.length + list.count * expectedItemSize;
+  const sink = new ByteSink(Math.min(expected, chunkSize + chunkRoom));
+  sink.add(list.head);
   let out: ServerResponse | Gzip | undefined;
   for (let i = 0; i < list.count; i++) {
-    const [lead, bytes] = [list.lead(i), list.item(i)];
-    parts.push(lead, bytes);
-    size += lead.length + bytes.length;
+    list.append(i, sink);
     if (slices.areUsedUp) await slices.next();
-    if (size < chunkSize) continue;
+    if (sink.length < chunkSize) continue;
     out ??= open(request, list.contentType);
-    const chunk = Buffer.concat(parts, size);
-    parts = [];
-    size = 0;
-    if (!out.write(chunk)) await once(out, 'drain', { signal: request.signal });
+    if (!out.write(sink.take())) await once(out, 'drain', { signal: request.signal });
   }
-  parts.push(list.tail);
-  size += list.tail.length;
-  const rest = Buffer.concat(parts, size);
-  if (!out && !(size >= gzipThreshold && acceptsGzip(request))) {
-    response.writeHead(200, { 'Content-Type': list.contentType, 'Content-Length': size });
+  sink.add(list.tail);
+  const rest = sink.take();
+  if (!out && !(rest.length >= gzipThreshold && acceptsGzip(request))) {
+    response.writeHead(200, { 'Content-Type': list.contentType, 'Content-Length': rest.length });
     response.end(response.req.method === 'HEAD' ? undefined : rest);
     return;
   }

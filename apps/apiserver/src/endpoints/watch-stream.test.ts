@@ -8,6 +8,7 @@ const codec = {
   encode: () => Buffer.alloc(0),
   adopt: (value: Uint8Array) => value,
   isCheap: () => true,
+  append: () => undefined,
 };
 const entry = (value: string) =>
   new CacheEntry(

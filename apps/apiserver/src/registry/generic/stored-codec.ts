@@ -1,5 +1,6 @@
 import { apiVersionOf, type KubeObject, type ObjectMeta, type ResourceDescriptor } from '@tinkernetes/api';
 import { decodeProtobuf, encodeProtobuf } from '../../protobuf';
+import type { ByteSink } from '../../cacher/byte-sink';
 import type { CacheEntry, StoredCodec } from '../../cacher/cache-entry';
 
 const uidMark = '"uid":"';
@@ -44,21 +45,43 @@ export function storedBytes(object: KubeObject): Buffer {
   return bytes;
 }
 
-/** Puts the resourceVersion behind the uid, where upstream writes it; 0 stands for not stored. */
-function withResourceVersion(value: Uint8Array, revision: number): Buffer {
-  const bytes = Buffer.isBuffer(value)
-    ? value
-    : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  if (revision === 0) return bytes;
+const asBuffer = (value: Uint8Array): Buffer =>
+  Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+
+/** Where the resourceVersion belongs in stored bytes: behind the uid, where upstream writes it. */
+function placeOfRevision(value: Uint8Array): number {
+  const bytes = asBuffer(value);
   const at = bytes.indexOf(uidMark);
   if (at < 0) throw new Error('stored object without uid');
-  const end = bytes.indexOf(0x22, at + uidMark.length) + 1;
-  const inserted = `,"resourceVersion":"${revision}"`;
+  return bytes.indexOf(0x22, at + uidMark.length) + 1;
+}
+
+const revisionMember = (revision: number): string => `,"resourceVersion":"${revision}"`;
+
+/** The stored bytes with their resourceVersion; 0 stands for not stored. */
+function withResourceVersion(entry: CacheEntry): Buffer {
+  const bytes = asBuffer(entry.value);
+  if (entry.revision === 0) return bytes;
+  const at = entry.place(placeOfRevision);
+  const inserted = revisionMember(entry.revision);
   const out = Buffer.allocUnsafe(bytes.length + inserted.length);
-  bytes.copy(out, 0, 0, end);
-  out.write(inserted, end, 'latin1');
-  bytes.copy(out, end + inserted.length, end);
+  bytes.copy(out, 0, 0, at);
+  out.write(inserted, at, 'latin1');
+  bytes.copy(out, at + inserted.length, at);
   return out;
+}
+
+/** The same from the byte `from` on, which lies before the resourceVersion. */
+function appendWithResourceVersion(entry: CacheEntry, from: number, sink: ByteSink): void {
+  const { value, revision } = entry;
+  if (revision === 0) {
+    sink.add(value, from);
+    return;
+  }
+  const at = entry.place(placeOfRevision);
+  sink.add(value, from, at);
+  sink.addAscii(revisionMember(revision));
+  sink.add(value, at);
 }
 
 export function withRevision(object: KubeObject, revision: number): KubeObject {
@@ -124,7 +147,7 @@ export function createStoredCodec({ storage, convert, canonical }: StoredCodecOp
   return {
     decode: decodeStored,
     encode(entry: CacheEntry, encoding: string): Buffer {
-      if (encoding === own) return withResourceVersion(entry.value, entry.revision);
+      if (encoding === own) return withResourceVersion(entry);
       const apiVersion = encoding.slice(encoding.indexOf(':') + 1);
       const object = convert(entry.object, apiVersion);
       return encoding.startsWith(protobufPrefix) ? protobufOf(object) : Buffer.from(JSON.stringify(object));
@@ -137,5 +160,6 @@ export function createStoredCodec({ storage, convert, canonical }: StoredCodecOp
       return storedBytes(canonical?.(foreign as KubeObject) ?? (foreign as KubeObject));
     },
     isCheap: (encoding) => encoding === own,
+    append: appendWithResourceVersion,
   };
 }
