@@ -102,7 +102,7 @@ class TypeReader {
     const fields: Record<string, DeclType> = {};
     for (const [key, property] of Object.entries(all)) {
       const type = this.read(property, `${name}.${key}`, property['x-kubernetes-embedded-resource'] === true);
-      if (type) fields[escaped(key)] = type;
+      if (type) fields[escapedName(key)] = type;
     }
     return { name, fields };
   }
@@ -137,5 +137,5 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /** A field's name as expressions write it. Source: k8s.io/apiserver/pkg/cel/escaping.go. */
-const escaped = (name: string): string =>
+export const escapedName = (name: string): string =>
   reserved.has(name) ? `__${name}__` : name.replace(/__|[./-]/g, (found) => escapes[found] ?? found);

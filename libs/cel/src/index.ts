@@ -6,14 +6,22 @@ import type { CelProgram } from './types';
 
 export type { Checked, TypeChecker } from './checker';
 export { costExceeded, requestBudget } from './cost';
-export { partType, resourceType } from './decl-types';
+export { escapedName, partType, resourceType } from './decl-types';
 export type { DeclType, TypeSchema } from './decl-types';
 export type { Shape } from './estimate';
 export { CelAuthorizer } from './library/authorizer';
 export type { CelAttributes, CelDecider, CelUser } from './library/authorizer';
 export { Semver } from './library/semver';
 export type { Activation, CelProgram, CostBudget } from './types';
-export { fromCelValue, toCelValue } from './values';
+export {
+  bytesValue,
+  durationValue,
+  fromCelValue,
+  noValue,
+  someValue,
+  timestampValue,
+  toCelValue,
+} from './values';
 
 /** An expression that is no CEL, or has type errors. */
 export class CelCompileError extends Error {

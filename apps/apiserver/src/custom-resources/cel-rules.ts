@@ -1,24 +1,11 @@
 import type { KubeObject, ValidationRule } from '@tinkernetes/api';
-import { isObject, deepEqual, forbidden, invalid } from '@tinkernetes/apimachinery';
-import {
-  CelCompileError,
-  CelEnvironment,
-  requestBudget,
-  toCelValue,
-  type CostBudget,
-} from '@tinkernetes/cel';
+import { child, deepEqual, forbidden, index, invalid, isObject, mapKey } from '@tinkernetes/apimachinery';
+import { CelEnvironment, noValue, requestBudget, someValue, type CostBudget } from '@tinkernetes/cel';
 import type { FieldError } from '../contracts';
-import {
-  estimatedCost,
-  excess,
-  ruleCostLimit,
-  schemaCostLimit,
-  timesRun,
-  withinElements,
-  type Cardinality,
-} from './rule-cost';
-import { RuleTypes } from './rule-types';
+import { correlatedItem } from './correlation';
+import { FieldPathError, followFieldPath } from './definition/field-path';
 import { itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
+import { typedCelValue } from './typed-cel-value';
 
 let environment: CelEnvironment | undefined;
 
@@ -30,7 +17,7 @@ const rulesOf = (schema: Schema): readonly ValidationRule[] => schema['x-kuberne
 const hasRules = new WeakMap<Schema, boolean>();
 
 /** Whether the schema has rules anywhere; remembered, as it is asked at every write. */
-function containsRules(schema: Schema): boolean {
+export function containsRules(schema: Schema): boolean {
   const known = hasRules.get(schema);
   if (known !== undefined) return known;
   const items = itemsOf(schema);
@@ -44,98 +31,204 @@ function containsRules(schema: Schema): boolean {
   return found;
 }
 
-/** What the object breaks of the schema's x-kubernetes-validations. Values that an update leaves alone are not held against it. */
-export function celErrors(object: KubeObject, old: KubeObject | undefined, schema: Schema): FieldError[] {
+/**
+ * What the object breaks of the schema's x-kubernetes-validations. Rules that are broken by values which an update leaves
+ * alone are only told to `warn`. Source: apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go.
+ */
+export function celErrors(
+  object: KubeObject,
+  schema: Schema,
+  { old, warn }: { old?: KubeObject; warn?: (message: string) => void } = {},
+): FieldError[] {
   if (!containsRules(schema)) return [];
-  const errors: FieldError[] = [];
-  visit(asSelf(object), old && asSelf(old), schema, {
+  const run = new Run(warn);
+  run.visit(object, old, schema, {
     path: '',
-    errors,
-    budget: { remaining: requestBudget },
+    isResource: true,
+    isKept: false,
+    isCorrelated: old !== undefined,
   });
-  return errors.sort((a, b) => (a.field < b.field ? -1 : a.field > b.field ? 1 : 0));
+  return run.errors;
 }
 
-/** At the root, metadata has only name and generateName. */
-function asSelf(object: KubeObject): Record<string, unknown> {
-  const { name, generateName } = object.metadata;
-  return { ...object, metadata: { name, ...(generateName ? { generateName } : undefined) } };
+/** What a default breaks of the rules of its part of a schema, as if it were there already, and as if it were new. */
+export function celErrorsOfValue(value: unknown, schema: Schema, path: string): FieldError[] {
+  if (!containsRules(schema)) return [];
+  const errorsAgainst = (old: unknown): FieldError[] => {
+    const run = new Run();
+    run.visit(value, old, schema, { path, isResource: false, isKept: false, isCorrelated: false });
+    return run.errors;
+  };
+  const errors = errorsAgainst(value);
+  return errors.length > 0 ? errors : errorsAgainst(undefined);
 }
 
-interface Visit {
-  path: string;
-  errors: FieldError[];
-  budget: CostBudget;
+interface Place {
+  readonly path: string;
+  /** The value is a whole object. */
+  readonly isResource: boolean;
+  /** What surrounds the value is as it was. */
+  readonly isKept: boolean;
+  /** Whether it is known what the value was before. */
+  readonly isCorrelated: boolean;
 }
 
-function visit(value: unknown, old: unknown, schema: Schema, at: Visit): void {
-  if (value === undefined || value === null || !containsRules(schema)) return;
-  if (old !== undefined && deepEqual(value, old)) return;
-  for (const rule of rulesOf(schema)) {
-    const error = evaluate(rule, value, old, at);
-    if (error) at.errors.push(error);
+/** No more rules are run: the budget is used up. */
+class OutOfBudget extends Error {}
+
+const outOfBudget =
+  'validation failed due to running out of cost budget, no further validation rules will be run';
+
+/** The rules of one object, and what they may still cost. */
+class Run {
+  readonly errors: FieldError[] = [];
+  private readonly budget: CostBudget = { remaining: requestBudget };
+
+  constructor(private readonly warn?: (message: string) => void) {}
+
+  visit(value: unknown, old: unknown, schema: Schema, place: Place): void {
+    try {
+      this.visitPart(value, old, schema, place);
+    } catch (error) {
+      if (!(error instanceof OutOfBudget)) throw error;
+    }
   }
-  if (Array.isArray(value)) visitItems(value, old, schema, at);
-  else if (isObject(value)) {
+
+  private visitPart(value: unknown, old: unknown, schema: Schema, place: Place): void {
+    if (value === undefined || value === null || !containsRules(schema)) return;
+    const isKept = place.isCorrelated ? deepEqual(value, old) : place.isKept;
+    const rules = rulesOf(schema);
+    if (rules.length > 0) this.evaluate(rules, { value, old: old ?? undefined, schema, place, isKept });
+    if (Array.isArray(value)) this.visitItems(value, old, schema, { ...place, isKept });
+    else if (isObject(value)) this.visitFields(value, old, schema, { ...place, isKept });
+  }
+
+  private visitItems(value: readonly unknown[], old: unknown, schema: Schema, place: Place): void {
+    const items = itemsOf(schema);
+    if (!items) return;
+    const isResource = items['x-kubernetes-embedded-resource'] === true;
+    value.forEach((item, i) => {
+      const before = correlatedItem(item, old, schema);
+      const isCorrelated = place.isCorrelated && before !== undefined;
+      this.visitPart(item, before, items, { ...place, isResource, isCorrelated, path: index(place.path, i) });
+    });
+  }
+
+  private visitFields(value: Record<string, unknown>, old: unknown, schema: Schema, place: Place): void {
     const values = valuesOf(schema);
+    const isAtomic = schema['x-kubernetes-map-type'] === 'atomic';
     for (const [key, inner] of Object.entries(value)) {
-      const property = propertyOf(schema, key) ?? values;
-      const before = isObject(old) ? old[key] : undefined;
-      if (property) visit(inner, before, property, { ...at, path: at.path ? `${at.path}.${key}` : key });
+      const property = propertyOf(schema, key);
+      const part = property ?? values;
+      if (!part) continue;
+      const before = !isAtomic && isObject(old) && Object.hasOwn(old, key) ? old[key] : undefined;
+      const path = property ? child(place.path, key) : mapKey(place.path, key);
+      const isResource = part['x-kubernetes-embedded-resource'] === true;
+      const isCorrelated = place.isCorrelated && before !== undefined;
+      this.visitPart(inner, before, part, { ...place, isResource, isCorrelated, path });
+    }
+  }
+
+  private evaluate(rules: readonly ValidationRule[], at: At): void {
+    const { value, old, schema, place } = at;
+    const self = typedCelValue(value, schema, place.isResource);
+    const oldSelf = old === undefined ? undefined : typedCelValue(old, schema, place.isResource);
+    for (const rule of rules) {
+      const isOptional = rule.optionalOldSelf === true;
+      const usesOld = usesOldSelf(rule.rule);
+      if (rule.rule.trim() === '' || (usesOld && oldSelf === undefined && !isOptional)) continue;
+      const optional = oldSelf === undefined ? noValue() : someValue(oldSelf);
+      const variables = {
+        self,
+        ...(isOptional ? { oldSelf: optional } : oldSelf === undefined ? undefined : { oldSelf }),
+      };
+      if (this.holds(rule, variables, at)) continue;
+      const error = this.broken(rule, variables, at);
+      if (!usesOld && at.isKept && this.warn) this.warn(`${error.field}: ${error.message}`);
+      else this.errors.push(error);
+    }
+  }
+
+  /** Whether the rule holds, or that it can't be told has been said. */
+  private holds(rule: ValidationRule, variables: Variables, { schema, place }: At): boolean {
+    const fail = (detail: string) => this.errors.push(invalid(place.path, schema.type ?? '', detail));
+    try {
+      return celEnvironment().compile(rule.rule).evaluate(variables, this.budget) === true;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const named = nameOf(rule);
+      if (reason.startsWith('no such overload')) {
+        fail(
+          `'${reason}': call arguments did not match a supported operator, function or macro signature for rule: ${named}`,
+        );
+      } else if (reason.startsWith('operation cancelled: actual cost limit exceeded')) {
+        fail(
+          `'${reason}': no further validation rules will be run due to call cost exceeds limit for rule: ${named}`,
+        );
+        throw new OutOfBudget(outOfBudget, { cause: error });
+      } else if (reason === outOfBudget) {
+        fail(outOfBudget);
+        throw new OutOfBudget(outOfBudget, { cause: error });
+      } else fail(`${reason} evaluating rule: ${named}`);
+      return true;
+    }
+  }
+
+  private broken(rule: ValidationRule, variables: Variables, { value, schema, place }: At): FieldError {
+    const field = child(place.path, ...fieldOf(rule, schema));
+    const detail = this.message(rule, variables) ?? (rule.message?.trim() || `failed rule: ${nameOf(rule)}`);
+    return failure(
+      rule,
+      field,
+      schema.type === 'object' || schema.type === 'array' ? undefined : value,
+      detail,
+    );
+  }
+
+  /** Undefined: there is none, or none that can be used. */
+  private message({ messageExpression }: ValidationRule, variables: Variables): string | undefined {
+    if (!messageExpression) return undefined;
+    try {
+      const text = celEnvironment().compile(messageExpression).evaluate(variables, this.budget);
+      const message = typeof text === 'string' ? text.trim() : '';
+      const fits = message !== '' && !message.includes('\n') && Buffer.byteLength(message) <= maxMessage;
+      return fits ? message : undefined;
+    } catch (error) {
+      // Upstream, too, falls back to the plain message when the expression fails.
+      if (error instanceof Error) return undefined;
+      throw error;
     }
   }
 }
 
-/** Elements of list maps are compared with those of the same keys; others have no old self. */
-function visitItems(value: readonly unknown[], old: unknown, schema: Schema, at: Visit): void {
-  const items = itemsOf(schema);
-  if (!items) return;
-  const keys = schema['x-kubernetes-list-type'] === 'map' ? (schema['x-kubernetes-list-map-keys'] ?? []) : [];
-  value.forEach((item, i) => {
-    const before =
-      keys.length && isObject(item) && Array.isArray(old)
-        ? old.find((other) => isObject(other) && keys.every((key) => deepEqual(other[key], item[key])))
-        : undefined;
-    visit(item, before, items, { ...at, path: `${at.path}[${i}]` });
-  });
+interface At {
+  readonly value: unknown;
+  readonly old: unknown;
+  readonly schema: Schema;
+  readonly place: Place;
+  readonly isKept: boolean;
 }
+type Variables = Readonly<Record<string, unknown>>;
+
+/** Bytes of a message that an expression makes. */
+const maxMessage = 5 * 1024;
 
 const usesOldSelf = (expression: string): boolean => /\boldSelf\b/.test(expression);
 
-function evaluate(
-  rule: ValidationRule,
-  value: unknown,
-  old: unknown,
-  { path, budget }: Visit,
-): FieldError | undefined {
-  if (usesOldSelf(rule.rule) && old === undefined) return undefined;
-  const variables = {
-    self: toCelValue(value),
-    ...(old === undefined ? undefined : { oldSelf: toCelValue(old) }),
-  };
-  const field = rule.fieldPath ? `${path}${rule.fieldPath}` : path;
-  try {
-    if (celEnvironment().compile(rule.rule).evaluate(variables, budget) === true) return undefined;
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return withoutValue(field, value, `rule: ${rule.rule}: ${reason}`);
-  }
-  return failure(rule, field, value, messageOf(rule, variables, budget));
-}
+/** As mistakes name a rule. */
+const nameOf = ({ message, rule }: ValidationRule): string => (message ? message.trim() : rule.trim());
 
-function messageOf(rule: ValidationRule, variables: Record<string, unknown>, budget: CostBudget): string {
-  const fallback = rule.message ?? `failed rule: ${rule.rule}`;
-  if (!rule.messageExpression) return fallback;
+function fieldOf({ fieldPath }: ValidationRule, schema: Schema): string[] {
+  if (!fieldPath) return [];
   try {
-    const text = celEnvironment().compile(rule.messageExpression).evaluate(variables, budget);
-    return typeof text === 'string' && text.trim() !== '' && !text.includes('\n') ? text : fallback;
+    return [followFieldPath(fieldPath, schema).path];
   } catch (error) {
-    // Upstream, too, falls back to the plain message when the expression fails.
-    if (error instanceof Error) return fallback;
+    if (error instanceof FieldPathError) return [];
     throw error;
   }
 }
 
+/** Objects and lists are not repeated in the message: their value is undefined. */
 function failure(rule: ValidationRule, field: string, value: unknown, message: string): FieldError {
   switch (rule.reason) {
     case 'FieldValueForbidden':
@@ -143,111 +236,17 @@ function failure(rule: ValidationRule, field: string, value: unknown, message: s
     case 'FieldValueRequired':
       return { reason: 'FieldValueRequired', field, message: `Required value: ${message}` };
     case 'FieldValueDuplicate':
-      return { reason: 'FieldValueDuplicate', field, message: `Duplicate value: ${JSON.stringify(value)}` };
+      return {
+        reason: 'FieldValueDuplicate',
+        field,
+        message:
+          value === undefined
+            ? 'Duplicate value'
+            : invalid(field, value).message.replace('Invalid', 'Duplicate'),
+      };
     default:
-      return withoutValue(field, value, message);
+      return value === undefined
+        ? { reason: 'FieldValueInvalid', field, message: `Invalid value: ${message}` }
+        : invalid(field, value, message);
   }
 }
-
-/** Objects and lists are not repeated in the message. */
-const withoutValue = (field: string, value: unknown, message: string): FieldError =>
-  isObject(value) || Array.isArray(value)
-    ? { reason: 'FieldValueInvalid', field, message: `Invalid value: ${message}` }
-    : invalid(field, value, message);
-
-/** Rules of a definition that are no CEL, or not about its schema; `isRoot`: the schema is a whole object's. */
-export function ruleErrors(schema: Schema, path: string, isRoot: boolean): FieldError[] {
-  const types = new RuleTypes(schema, isRoot || schema['x-kubernetes-embedded-resource'] === true);
-  return rulesOf(schema).flatMap((rule, i) => {
-    const at = `${path}.x-kubernetes-validations[${i}]`;
-    const errors: FieldError[] = [];
-    const reason = compileError(rule.rule) ?? types.ruleError(rule);
-    if (reason) errors.push(invalid(`${at}.rule`, internalRule(rule), reason));
-    const messageReason =
-      (rule.messageExpression ? compileError(rule.messageExpression) : undefined) ?? types.messageError(rule);
-    if (messageReason) errors.push(invalid(`${at}.messageExpression`, internalRule(rule), messageReason));
-    return errors;
-  });
-}
-
-interface RuleCost {
-  readonly at: string;
-  readonly what: string;
-  readonly cost: number;
-}
-
-const advice =
-  '(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)';
-const tooExpensive = (what: string, cost: number, limit: number): string =>
-  `${what} exceeds budget by factor of ${excess(cost, limit)} ${advice}`;
-
-/** Rules that could cost too much, alone or together. */
-export function costErrors(root: Schema, path: string): FieldError[] {
-  const rules: RuleCost[] = [];
-  collectCosts(root, { path, cardinality: 1 }, rules);
-  const total = rules.reduce((sum, { cost }) => sum + cost, 0);
-  const errors = rules
-    .filter(({ cost }) => cost > ruleCostLimit)
-    .map(({ at, what, cost }) => forbidden(at, tooExpensive(what, cost, ruleCostLimit)));
-  if (total <= schemaCostLimit) return errors;
-  const contributors = rules
-    .filter(({ cost }) => cost > schemaCostLimit / 10)
-    .map(({ at }) =>
-      forbidden(
-        at,
-        'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
-      ),
-    );
-  const whole = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema';
-  return [...contributors, ...errors, forbidden(path, tooExpensive(whole, total, schemaCostLimit))];
-}
-
-interface Place {
-  readonly path: string;
-  readonly cardinality: Cardinality;
-}
-
-function collectCosts(schema: Schema, { path, cardinality }: Place, out: RuleCost[]): void {
-  rulesOf(schema).forEach(({ rule, messageExpression }, i) => {
-    const at = `${path}.x-kubernetes-validations[${i}]`;
-    const cost = costOfExpression(rule, schema) * timesRun(cardinality, schema);
-    out.push({ at: `${at}.rule`, what: 'estimated rule cost', cost });
-    if (!messageExpression) return;
-    const what = 'estimated messageExpression cost';
-    out.push({ at: `${at}.messageExpression`, what, cost: costOfExpression(messageExpression, schema) });
-  });
-  for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    collectCosts(property, { path: `${path}.properties[${name}]`, cardinality }, out);
-  }
-  const within = withinElements(cardinality, schema);
-  const items = itemsOf(schema);
-  if (items) collectCosts(items, { path: `${path}.items`, cardinality: within }, out);
-  const values = isObject(schema.additionalProperties) ? valuesOf(schema) : undefined;
-  if (values) collectCosts(values, { path: `${path}.additionalProperties`, cardinality: within }, out);
-}
-
-/** What is no CEL costs nothing: it is refused anyway. */
-function costOfExpression(expression: string, schema: Schema): number {
-  if (compileError(expression) !== undefined) return 0;
-  return estimatedCost(celEnvironment().compile(expression), schema);
-}
-
-function compileError(expression: string): string | undefined {
-  try {
-    celEnvironment().compile(expression);
-    return undefined;
-  } catch (error) {
-    if (error instanceof CelCompileError) return error.message;
-    throw error;
-  }
-}
-
-/** A rule as Go prints the internal one. */
-const internalRule = (rule: ValidationRule): object => ({
-  Rule: rule.rule,
-  Message: rule.message ?? '',
-  MessageExpression: rule.messageExpression ?? '',
-  Reason: rule.reason ?? null,
-  FieldPath: rule.fieldPath ?? '',
-  OptionalOldSelf: rule.optionalOldSelf ?? null,
-});

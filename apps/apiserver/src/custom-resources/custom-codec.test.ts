@@ -1,4 +1,5 @@
 import { customCodec } from './custom-codec';
+import { duplicateErrors } from './unique-items';
 import { validateValue } from './validate-value';
 import type { Schema } from './structural-schema';
 
@@ -82,8 +83,14 @@ describe('validateValue', () => {
       'spec.port',
       'Invalid value: "number": spec.port in body must be of type integer,string: "number"',
     ],
-    [{ spec: { size: 1, list: [{ k: 'a' }, { k: 'a' }] } }, 'spec.list[1]', 'Duplicate value: {"k":"a"}'],
   ])('%j breaks %s', (value, field, message) => {
     expect(validateValue(value, schema, '')).toEqual([expect.objectContaining({ field, message })]);
   });
+});
+
+it('duplicateErrors tells elements of a list map that are there twice', () => {
+  const errors = duplicateErrors({ spec: { list: [{ k: 'a' }, { k: 'a' }, { k: 'a' }] } }, schema, '');
+  expect(errors).toEqual([
+    { reason: 'FieldValueDuplicate', field: 'spec.list[1]', message: 'Duplicate value: {"k":"a"}' },
+  ]);
 });

@@ -7,21 +7,32 @@ import {
   required,
   validateObjectMeta,
   validateObjectMetaUpdate,
+  type ObjectMetaRules,
 } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import { setCondition } from '@tinkernetes/apimachinery';
 import type { FieldError, Strategy } from '../contracts';
 import { fill, mapMember } from '../registry/fill';
-import { conversionErrors } from './conversion-rules';
+import { allowsAnyBundle, conversionErrors } from './definition/conversion-rules';
 import { withDefaultNames } from './names';
-import { schemaErrors } from './schema-rules';
-import { versionErrors } from './version-rules';
+import { formatWarnings } from './definition/format-warnings';
+import { schemaErrors } from './definition/schema-rules';
+import { versionErrors } from './definition/version-rules';
 
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
 type Definition = CustomResourceDefinition;
 
-const metaRules = { isNamespaced: false, nameCheck: isDns1123Subdomain };
+/** A name says what it defines. */
+const metaRules = ({ spec }: Definition): ObjectMetaRules => {
+  const wanted = `${spec.names.plural ?? ''}.${spec.group}`;
+  const more = (name: string) => (name === wanted ? [] : ['must be spec.names.plural+"."+spec.group']);
+  return {
+    isNamespaced: false,
+    hasFreeFinalizers: true,
+    nameCheck: (name) => [...isDns1123Subdomain(name), ...more(name)],
+  };
+};
 const scopes = ['Cluster', 'Namespaced'];
 
 /** CustomResourceDefinitions. Source: apiextensions-apiserver/pkg/apis/apiextensions/validation. */
@@ -39,8 +50,10 @@ export const definitionStrategy: Strategy<Definition> = {
   }),
   prepareForCreate: (definition) => ({ ...definition, status: initialStatus(definition) }),
   validate: (definition) => [
-    ...validateObjectMeta(definition.metadata, metaRules),
+    ...validateObjectMeta(definition.metadata, metaRules(definition)),
     ...definitionErrors(definition),
+    ...approvalErrors(definition),
+    ...preserveErrors(definition),
   ],
   prepareForUpdate: (definition, old) => ({
     ...definition,
@@ -48,9 +61,12 @@ export const definitionStrategy: Strategy<Definition> = {
   }),
   validateUpdate: (definition, old) => [
     ...validateObjectMetaUpdate(definition.metadata, old.metadata),
-    ...definitionErrors(definition),
+    ...definitionErrors(definition, old),
+    ...approvalErrors(definition, old),
+    ...preserveErrors(definition, old),
     ...immutableErrors(definition, old),
   ],
+  warnings: (definition, old) => formatWarnings(definition, old),
   validateStatusUpdate: (definition, old) => validateObjectMetaUpdate(definition.metadata, old.metadata),
   extraFinalizers: ({ metadata }) => (metadata.deletionTimestamp === undefined ? [cleanupFinalizer] : []),
   markTerminating: (definition) => ({
@@ -101,59 +117,80 @@ function withStoredVersion(
   return { ...status, storedVersions: [...new Set([...(status.storedVersions ?? []), ...names])] };
 }
 
-function definitionErrors(definition: Definition): FieldError[] {
-  const { spec, metadata } = definition;
-  const errors: FieldError[] = [...approvalErrors(definition)];
-  if (metadata.name && metadata.name !== `${spec.names.plural}.${spec.group}`) {
-    errors.push(invalid('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group'));
-  }
-  if (!spec.group) errors.push(required('spec.group'));
-  else {
-    for (const message of isDns1123Subdomain(spec.group))
-      errors.push(invalid('spec.group', spec.group, message));
-    if (isDns1123Subdomain(spec.group).length === 0 && !spec.group.includes('.')) {
-      errors.push(invalid('spec.group', spec.group, 'should be a domain with at least one dot'));
-    }
-  }
-  if (!spec.scope) errors.push(required('spec.scope'));
-  else if (!scopes.includes(spec.scope)) errors.push(notSupported('spec.scope', spec.scope, scopes));
-  errors.push(...nameErrors(definition), ...versionErrors(definition), ...schemaErrors(definition));
-  errors.push(...conversionErrors(definition));
-  return errors;
+function definitionErrors(definition: Definition, old?: Definition): FieldError[] {
+  const { spec } = definition;
+  return [
+    ...groupErrors(spec.group),
+    ...scopeErrors(spec.scope),
+    ...nameErrors(definition),
+    ...versionErrors(definition),
+    ...schemaErrors(definition),
+    ...conversionErrors(definition, { allowsAnyBundle: !old || allowsAnyBundle(old) }),
+  ];
+}
+
+function groupErrors(group: string): FieldError[] {
+  const path = 'spec.group';
+  if (!group) return [required(path)];
+  const messages = isDns1123Subdomain(group);
+  if (messages.length > 0) return [invalid(path, group, messages.join(','))];
+  return group.includes('.') ? [] : [invalid(path, group, 'should be a domain with at least one dot')];
+}
+
+function scopeErrors(scope: string): FieldError[] {
+  if (!scope) return [required('spec.scope')];
+  return scopes.includes(scope) ? [] : [notSupported('spec.scope', scope, scopes)];
+}
+
+/** What says yes to a group that belongs to the Kubernetes project. Source: apihelpers.GetAPIApprovalState. */
+const approval = 'api-approved.kubernetes.io';
+const proposal = 'see https://github.com/kubernetes/enhancements/pull/1111';
+
+type ApprovalState = 'missing' | 'bypassed' | 'approved' | 'invalid';
+
+function approvalState({ metadata }: Definition): ApprovalState {
+  const text = metadata.annotations?.[approval] ?? '';
+  if (text === '') return 'missing';
+  if (text.startsWith('unapproved')) return 'bypassed';
+  return URL.canParse(text) && new URL(text).host !== '' ? 'approved' : 'invalid';
 }
 
 /** Groups below k8s.io and kubernetes.io belong to the Kubernetes project. */
-function approvalErrors({ spec, metadata }: Definition): FieldError[] {
-  const protectedGroup = /(^|\.)(k8s|kubernetes)\.io$/.test(spec.group);
-  const annotation = 'api-approved.kubernetes.io';
-  if (!protectedGroup || metadata.annotations?.[annotation]) return [];
-  return [
-    required(
-      `metadata.annotations[${annotation}]`,
-      `protected groups must have approval annotation "${annotation}", see https://github.com/kubernetes/enhancements/pull/1111`,
-    ),
-  ];
+function approvalErrors(definition: Definition, old?: Definition): FieldError[] {
+  if (!/(^|\.)(k8s|kubernetes)\.io$/.test(definition.spec.group)) return [];
+  const state = approvalState(definition);
+  if (old && approvalState(old) === state) return [];
+  const path = `metadata.annotations[${approval}]`;
+  const wanted = `protected groups must have approval annotation "${approval}"`;
+  if (state === 'missing') return [required(path, `${wanted}, ${proposal}`)];
+  if (state !== 'invalid') return [];
+  const detail = `${wanted} with either a URL or a reason starting with "unapproved", ${proposal}`;
+  return [invalid(path, definition.metadata.annotations?.[approval], detail)];
+}
+
+function preserveErrors(definition: Definition, old?: Definition): FieldError[] {
+  if (!definition.spec.preserveUnknownFields || old?.spec.preserveUnknownFields) return [];
+  const detail =
+    'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
+  return [invalid('spec.preserveUnknownFields', true, detail)];
 }
 
 function nameErrors({ spec }: Definition): FieldError[] {
   const { names } = spec;
   const errors: FieldError[] = [];
-  const check = (field: string, value: string, mixedCase: boolean) => {
-    for (const message of isDns1035Label(mixedCase ? value.toLowerCase() : value)) {
-      const text = mixedCase ? `may have mixed case, but should otherwise match: ${message}` : message;
-      errors.push(invalid(`spec.names.${field}`, value, text));
-    }
+  const check = (field: string, value: string, mixedCase = false) => {
+    const messages = isDns1035Label(mixedCase ? value.toLowerCase() : value);
+    if (messages.length === 0) return;
+    const prefix = mixedCase ? 'may have mixed case, but should otherwise match: ' : '';
+    errors.push(invalid(`spec.names.${field}`, value, `${prefix}${messages.join(',')}`));
   };
-  if (!names.plural) errors.push(required('spec.names.plural'));
-  else check('plural', names.plural, false);
-  if (names.singular) check('singular', names.singular, false);
-  else errors.push(required('spec.names.singular'));
-  if (!names.kind) errors.push(required('spec.names.kind'));
-  else check('kind', names.kind, true);
-  if (names.listKind) check('listKind', names.listKind, true);
-  else errors.push(required('spec.names.listKind'));
-  names.shortNames?.forEach((name, i) => check(`shortNames[${i}]`, name, false));
-  names.categories?.forEach((name, i) => check(`categories[${i}]`, name, false));
+  for (const field of ['plural', 'singular', 'kind', 'listKind'] as const) {
+    const value = names[field];
+    if (!value) errors.push(required(`spec.names.${field}`));
+    else check(field, value, field === 'kind' || field === 'listKind');
+  }
+  names.shortNames?.forEach((name, i) => check(`shortNames[${i}]`, name));
+  names.categories?.forEach((name, i) => check(`categories[${i}]`, name));
   if (names.kind && names.kind === names.listKind) {
     errors.push(invalid('spec.names.listKind', names.listKind, 'kind and listKind may not be the same'));
   }
@@ -174,20 +211,5 @@ function immutableErrors(definition: Definition, old: Definition): FieldError[] 
     same('spec.scope', definition.spec.scope, old.spec.scope);
     same('spec.names.kind', definition.spec.names.kind, old.spec.names.kind);
   }
-  const names = new Set(definition.spec.versions.map(({ name }) => name));
-  old.status?.storedVersions?.forEach((version, i) => {
-    if (!names.has(version)) {
-      errors.push(
-        invalid(
-          `status.storedVersions[${i}]`,
-          version,
-          'missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions'.replaceAll(
-            'v1 ',
-            `${version} `,
-          ),
-        ),
-      );
-    }
-  });
   return errors;
 }

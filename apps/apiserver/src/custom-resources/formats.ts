@@ -1,56 +1,162 @@
-import { isIP, isIPv4, isIPv6 } from 'node:net';
-import { isDns1123Label, parseCidr } from '@tinkernetes/apimachinery';
+import { isIP } from 'node:net';
+import { isDns1123Label, isDns1123Subdomain } from '@tinkernetes/apimachinery';
+
+type Check = (value: string) => boolean;
 
 const matches =
-  (pattern: RegExp) =>
-  (value: string): boolean =>
+  (pattern: RegExp): Check =>
+  (value) =>
     pattern.test(value);
 
-const isBase64 = (value: string): boolean => value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
+const uuid = (rest: string): Check => matches(new RegExp(`^[0-9a-f]{8}-?[0-9a-f]{4}-?${rest}$`, 'i'));
 
-const isUri = (value: string): boolean => URL.canParse(value) || value.startsWith('/');
-
-const uuid = (version: string) =>
-  matches(new RegExp(`^[0-9a-f]{8}-?[0-9a-f]{4}-?${version}[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$`, 'i'));
-
-const isDate = (value: string): boolean => {
+function isDate(value: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(value)) return false;
   const time = Date.parse(`${value}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
-};
+}
 
-/** Formats that are checked; others are only annotations. Source: apiextensions-apiserver/pkg/apiserver/validation/formats.go. */
-const checks: Readonly<Record<string, (value: string) => boolean>> = {
+function isDateTime(value: string): boolean {
+  const [date = '', time = ''] = value.toLowerCase().split('t');
+  const parts = /^(\d\d):(\d\d):(\d\d)(.\d+)?(z|[+-]\d\d:\d\d)$/.exec(time);
+  if (!parts || !isDate(date)) return false;
+  const [, hour = '', minute = '', second = ''] = parts;
+  return hour <= '23' && minute <= '59' && second <= '59';
+}
+
+/** Go's durations, and Scala's: numbers with a known unit somewhere in the text. */
+function isDuration(value: string): boolean {
+  if (/^[-+]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/.test(value)) return true;
+  const unit = /^(ns|nano.*|us|µs|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr|hour.*|d|day.*|w|wk|week.*)$/;
+  const found = [...value.matchAll(/\d+\s*([A-Za-zµ]+)/g)];
+  return found.some(([, name = '']) => unit.test(name.toLowerCase()));
+}
+
+/** A zero before an address's number was once allowed. */
+const withoutZeros = (address: string): string =>
+  address.replace(/(^|[.:])0+(\d+)(?=\.|$)/g, (_, before: string, digits: string) => before + digits);
+
+const isAddress: Check = (value) => !value.includes('%') && isIP(withoutZeros(value)) !== 0;
+
+function isCidr(value: string): boolean {
+  const [, address = '', bits = ''] = /^(.+)\/(\d{1,3})$/.exec(value) ?? [];
+  const version = isIP(withoutZeros(address));
+  return version !== 0 && Number(bits) <= (version === 4 && !address.includes(':') ? 32 : 128);
+}
+
+function isMac(value: string): boolean {
+  const byPairs =
+    /^[0-9a-f]{2}(?:([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2}){4}(?:(?:\1[0-9a-f]{2}){2}|(?:\1[0-9a-f]{2}){14})?)$/i;
+  const byFours = /^[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4}(\.[0-9a-f]{4}|(\.[0-9a-f]{4}){7})?$/i;
+  return byPairs.test(value) || byFours.test(value);
+}
+
+function isHostname(value: string): boolean {
+  const pattern =
+    /^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9\-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$/u;
+  const isShort = (text: string, length: number) => Buffer.byteLength(text) <= length;
+  return isShort(value, 255) && pattern.test(value) && value.split('.').every((part) => isShort(part, 63));
+}
+
+/** An absolute URL, or a path from the root, as Go's url.ParseRequestURI takes it. */
+function isRequestUri(value: string): boolean {
+  // eslint-disable-next-line no-control-regex
+  if (
+    value === '' ||
+    /[\x00-\x20\x7f]/.test(value.replace(/\?.*$/s, '').replaceAll(' ', '')) ||
+    /%(?![0-9a-f]{2})/i.test(value)
+  )
+    return false;
+  if (value.startsWith('/')) return true;
+  const [, rest] = /^[a-z][a-z0-9+.-]*:(.*)$/is.exec(value) ?? [];
+  if (rest === undefined) return false;
+  if (!rest.startsWith('//')) return true;
+  const [authority = ''] = rest.slice(2).split(/[/?]/);
+  const host = authority.slice(authority.lastIndexOf('@') + 1);
+  return /^(\[[^[\]]+\]|[^[\]: ]*)(:\d*)?$/.test(host);
+}
+
+const digitsOf = (value: string): string => value.replace(/[\s-]+/g, '');
+
+function isIsbn10(value: string): boolean {
+  const digits = digitsOf(value);
+  if (!/^\d{9}[\dX]$/.test(digits)) return false;
+  const sum = [...digits].reduce(
+    (total, digit, i) => total + (i + 1) * (digit === 'X' ? 10 : Number(digit)),
+    0,
+  );
+  return sum % 11 === 0;
+}
+
+function isIsbn13(value: string): boolean {
+  const digits = digitsOf(value);
+  if (!/^\d{13}$/.test(digits)) return false;
+  const sum = [...digits].reduce((total, digit, i) => total + Number(digit) * (i % 2 === 0 ? 1 : 3), 0);
+  return sum % 10 === 0;
+}
+
+const cardNumber =
+  /^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|(222[1-9]|22[3-9]\d|2[3-6]\d{2}|27[01]\d|2720)\d{12}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11}|6[27]\d{14})$/;
+
+/** With Luhn's sum. */
+function isCreditCard(value: string): boolean {
+  const digits = value.replace(/\D+/g, '');
+  if (!cardNumber.test(digits)) return false;
+  const sum = [...digits].reverse().reduce((total, digit, i) => {
+    const number = Number(digit) * (i % 2 === 0 ? 1 : 2);
+    return total + (number > 9 ? number - 9 : number);
+  }, 0);
+  return sum % 10 === 0;
+}
+
+const rgb = String.raw`\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*`;
+
+/** Formats of texts, without dashes in their names. Source: kube-openapi strfmt and asaskevich/govalidator. */
+const checks: Readonly<Record<string, Check>> = {
   bsonobjectid: matches(/^[0-9a-f]{24}$/i),
-  uri: isUri,
-  email: matches(/^[^\s@<>]+@[^\s@<>]+$/),
-  hostname: matches(/^(?=.{1,255}$)[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9][A-Za-z0-9-]{0,62})*\.?$/),
-  ipv4: isIPv4,
-  ipv6: isIPv6,
-  ip: (value) => isIP(value) !== 0,
-  cidr: (value) => parseCidr(value) !== undefined,
-  mac: matches(/^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$/i),
-  uuid: uuid('[0-9a-f]'),
-  uuid3: uuid('3'),
-  uuid4: uuid('4'),
-  uuid5: uuid('5'),
-  isbn: matches(/^(97[89][- ]?)?(\d[- ]?){9}[\dX]$/),
-  creditcard: matches(/^\d{13,19}$/),
+  uri: isRequestUri,
+  email: matches(/^(([^\s@<>()[\]\\,;:"]+@[^\s@<>()[\]\\,;:"]+)|("?[^"<>@]*"?\s*<[^\s@<>]+@[^\s@<>]+>))$/),
+  hostname: isHostname,
+  ipv4: (value) => isAddress(value) && value.includes('.'),
+  ipv6: (value) => !value.includes('%') && isIP(value) === 6,
+  cidr: isCidr,
+  mac: isMac,
+  uuid: uuid('[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}'),
+  uuid3: uuid('3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}'),
+  uuid4: uuid('4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}'),
+  uuid5: uuid('5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}'),
+  isbn: (value) => isIsbn10(value) || isIsbn13(value),
+  isbn10: isIsbn10,
+  isbn13: isIsbn13,
+  creditcard: isCreditCard,
   ssn: matches(/^\d{3}[- ]?\d{2}[- ]?\d{4}$/),
   hexcolor: matches(/^#?([0-9a-f]{3}|[0-9a-f]{6})$/i),
-  rgbcolor: matches(/^rgb\(\s*\d{1,3}\s*,\s*\d{1,3}\s*,\s*\d{1,3}\s*\)$/),
-  byte: isBase64,
+  rgbcolor: matches(new RegExp(`^rgb\\(${rgb},${rgb},${rgb}\\)$`)),
+  byte: matches(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/),
+  password: () => true,
   date: isDate,
-  'date-time': (value) =>
-    /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/.test(value) &&
-    !Number.isNaN(Date.parse(value)),
-  datetime: (value) => !Number.isNaN(Date.parse(value)) && /^\d{4}-\d\d-\d\d[Tt ]/.test(value),
-  duration: matches(/^(\d+(\.\d+)?\s*(ns|us|µs|ms|s|m|h|d|w|[a-z]+)\s*)+$/i),
-  'k8s-short-name': (value) => isDns1123Label(value).length === 0,
+  datetime: isDateTime,
+  duration: isDuration,
+  k8sshortname: (value) => isDns1123Label(value).length === 0,
+  k8slongname: (value) => isDns1123Subdomain(value).length === 0,
 };
+
+const plainName = (format: string): string => format.replaceAll('-', '');
+
+const numberFormats: Readonly<Record<string, readonly string[]>> = {
+  integer: ['int32', 'int64'],
+  number: ['float', 'double'],
+};
+
+/** Whether values of a type are checked for a format; others are only annotations. Source: apiextensions-apiserver/pkg/apiserver/validation/formats.go. */
+export function isCheckedFormat(format: string, type: string | undefined): boolean {
+  if (type === undefined || type === '' || type === 'string') return Object.hasOwn(checks, plainName(format));
+  return numberFormats[type]?.includes(format) ?? false;
+}
 
 /** Whether the value breaks the format. */
 export const formatError = (value: string, format: string): boolean => {
-  const check = Object.hasOwn(checks, format) ? checks[format] : undefined;
+  const name = plainName(format);
+  const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
   return check !== undefined && !check(value);
 };

@@ -1,5 +1,6 @@
-import { isObject } from '@tinkernetes/apimachinery';
-import { decoderOf } from '../codec/type-decoder';
+import { invalid, isObject } from '@tinkernetes/apimachinery';
+import type { FieldError } from '../contracts';
+import { decoderOf, jsonTypeOf, TypeMismatchError } from '../codec/type-decoder';
 import { unknownFields } from '../codec/strict-errors';
 import { itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
 
@@ -22,7 +23,7 @@ export function prune(value: unknown, schema: Schema, path: string, unknown: str
   for (const [key, inner] of Object.entries(value)) {
     const at = path ? `${path}.${key}` : key;
     if (embedded && typeFields.includes(key)) {
-      put(out, key, key === 'metadata' ? pruneMetadata(inner, at, unknown) : inner);
+      put(out, key, key === 'metadata' ? embeddedMetadata(inner, at, unknown) : embeddedText(inner, at));
       continue;
     }
     const property = propertyOf(schema, key) ?? values;
@@ -43,6 +44,28 @@ export function pruneMetadata(value: unknown, path: string, unknown: string[]): 
   }
   return metadata;
 }
+
+/** Of an object within another. Source: apiextensions-apiserver/pkg/apiserver/schema/objectmeta.Coerce. */
+function embeddedMetadata(value: unknown, path: string, unknown: string[]): unknown {
+  const fail = (reason: string) => new TypeMismatchError(problem(invalid(path, value, reason)));
+  if (!isObject(value)) {
+    const type = value === null ? undefined : jsonTypeOf(value);
+    if (type !== undefined) throw fail(`json: cannot unmarshal ${type} into Go value of type v1.ObjectMeta`);
+  }
+  try {
+    return pruneMetadata(value, path, unknown);
+  } catch (error) {
+    if (error instanceof TypeMismatchError) throw fail(error.message);
+    throw error;
+  }
+}
+
+function embeddedText(value: unknown, path: string): unknown {
+  if (typeof value === 'string') return value;
+  throw new TypeMismatchError(problem(invalid(path, value, 'must be a string')));
+}
+
+const problem = ({ field, message }: FieldError): string => `${field}: ${message}`;
 
 function put(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__') {

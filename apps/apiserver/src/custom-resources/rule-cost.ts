@@ -1,10 +1,6 @@
 import type { CelProgram, Shape } from '@tinkernetes/cel';
 import { itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
 
-/** What one rule, and all rules of a schema, may cost in the worst case. Source: apiextensions-apiserver/pkg/apis/apiextensions/validation. */
-export const ruleCostLimit = 10_000_000;
-export const schemaCostLimit = 100_000_000;
-
 /** A request body holds at most this many bytes, which bounds everything that its schema does not. */
 const maxBody = 3 * 1024 * 1024;
 /** Of one character in UTF-8: lengths in schemas are characters. */
@@ -98,10 +94,3 @@ export const withinElements = (outer: Cardinality, schema: Schema): Cardinality 
 
 export const timesRun = (cardinality: Cardinality, schema: Schema): number =>
   cardinality ?? Math.floor(maxBody / (smallestSize(schema) + 1));
-
-/** `more than 100x`, `2.3x`; factors that would be rounded to 1.0 in full. */
-export function excess(cost: number, limit: number): string {
-  const factor = cost / limit;
-  if (factor > 100) return 'more than 100x';
-  return factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`;
-}

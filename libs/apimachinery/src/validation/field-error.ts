@@ -109,13 +109,15 @@ export const tooLong = (field: string, maxLength: number): FieldError => ({
   field,
   message: withDetail(
     'Too long',
-    maxLength >= 0 ? `may not be more than ${maxLength} bytes` : 'value is too long',
+    maxLength >= 0
+      ? `may not be more than ${maxLength} ${maxLength === 1 ? 'byte' : 'bytes'}`
+      : 'value is too long',
   ),
 });
 export const tooMany = (field: string, actual: number, max: number): FieldError => ({
   reason: 'FieldValueTooMany',
   field,
-  message: `Too many: ${actual}: must have at most ${max} items`,
+  message: `Too many: ${actual}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`,
 });
 export const typeInvalid = (field: string, value: unknown, detail?: string): FieldError => ({
   reason: 'FieldValueTypeInvalid',

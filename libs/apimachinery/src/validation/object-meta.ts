@@ -40,11 +40,15 @@ export function validateAnnotations(
   return size > maxAnnotationsBytes ? [...errors, tooLong(path, maxAnnotationsBytes)] : errors;
 }
 
-function validateFinalizers(finalizers: readonly string[] | undefined, path: string): FieldError[] {
+function validateFinalizers(
+  finalizers: readonly string[] | undefined,
+  path: string,
+  isFree = false,
+): FieldError[] {
   const list = finalizers ?? [];
   const names = list.flatMap((name, i) => {
     const errors = isQualifiedName(name).map((text) => invalid(path, name, text));
-    const isPlain = !name.includes('/') && !standardFinalizers.has(name);
+    const isPlain = !isFree && !name.includes('/') && !standardFinalizers.has(name);
     return isPlain
       ? [
           ...errors,
@@ -109,6 +113,8 @@ export interface ObjectMetaRules {
   readonly isNamespaced: boolean;
   readonly nameCheck: NameCheck;
   readonly path?: string;
+  /** Finalizers need no domain, as only those of built-in kinds do. */
+  readonly hasFreeFinalizers?: boolean;
 }
 
 /** Source: k8s.io/apimachinery/pkg/api/validation.ValidateObjectMetaAccessor. */
@@ -140,7 +146,7 @@ export function validateObjectMeta(meta: ObjectMeta, rules: ObjectMetaRules): Fi
     ...validateLabels(meta.labels, child(path, 'labels')),
     ...validateAnnotations(meta.annotations, child(path, 'annotations')),
     ...validateOwnerReferences(meta.ownerReferences, child(path, 'ownerReferences')),
-    ...validateFinalizers(meta.finalizers, child(path, 'finalizers')),
+    ...validateFinalizers(meta.finalizers, child(path, 'finalizers'), rules.hasFreeFinalizers),
   ];
 }
 

@@ -29,7 +29,8 @@ export function validateClientConfig(config: WebhookClientConfig | undefined, pa
 function validatePath(route: string, path: string): Errors {
   if (route === '' || route === '/') return [];
   const errors: Errors = route.startsWith('/') ? [] : [invalid(path, route, "must start with a '/'")];
-  const segments = route.replace(/^\//, '').split('/');
+  // Upstream looks past the first character, whatever that is.
+  const segments = route.slice(1).split('/');
   // A slash at the end is no segment of its own.
   if (segments.length > 1 && segments.at(-1) === '') segments.pop();
   segments.forEach((segment, i) => {
@@ -62,11 +63,14 @@ function validateUrl(text: string, path: string): Errors {
   if (scheme !== 'https')
     errors.push(invalid(path, scheme, `'https' is the only allowed URL scheme; ${form}`));
   if (url.host === '') errors.push(invalid(path, url.host, `host must be specified; ${form}`));
-  if (url.username !== '')
-    errors.push(invalid(path, url.username, 'user information is not permitted in the URL'));
+  if (url.username !== '' || url.password !== '')
+    errors.push(invalid(path, userOf(url), 'user information is not permitted in the URL'));
   if (url.hash !== '')
     errors.push(invalid(path, url.hash.slice(1), 'fragments are not permitted in the URL'));
   if (url.search !== '')
     errors.push(invalid(path, url.search.slice(1), 'query parameters are not permitted in the URL'));
   return errors;
 }
+
+const userOf = ({ username, password }: URL): string =>
+  password === '' ? username : `${username}:${password}`;

@@ -8,8 +8,8 @@ import {
   notSupported,
   required,
 } from '@tinkernetes/apimachinery';
-import type { FieldError } from '../contracts';
-import { validateClientConfig } from '../registry/admissionregistration/client-config';
+import type { FieldError } from '../../contracts';
+import { validateClientConfig } from '../../registry/admissionregistration/client-config';
 
 const path = 'spec.conversion';
 /** As upstream's internal type names it. */
@@ -19,7 +19,10 @@ const strategies = ['None', 'Webhook'];
 const accepted = ['v1', 'v1beta1'];
 
 /** What is wrong with how a definition says to convert between its versions. */
-export function conversionErrors({ spec }: CustomResourceDefinition): FieldError[] {
+export function conversionErrors(
+  { spec }: CustomResourceDefinition,
+  { allowsAnyBundle = true } = {},
+): FieldError[] {
   const { strategy, webhook } = spec.conversion ?? { strategy: 'None' };
   const { clientConfig, conversionReviewVersions = [] } = webhook ?? {};
   const errors: FieldError[] = [];
@@ -34,9 +37,17 @@ export function conversionErrors({ spec }: CustomResourceDefinition): FieldError
     return errors;
   }
   if (!clientConfig) errors.push(required(configPath, 'required when strategy is set to Webhook'));
-  else errors.push(...validateClientConfig(clientConfig, configPath), ...bundleErrors(clientConfig.caBundle));
+  else {
+    errors.push(...validateClientConfig(clientConfig, configPath));
+    if (!allowsAnyBundle) errors.push(...bundleErrors(clientConfig.caBundle));
+  }
   return [...errors, ...reviewVersionErrors(conversionReviewVersions)];
 }
+
+/** Whether an update may leave a bundle that is none. */
+export const allowsAnyBundle = ({ spec, status }: CustomResourceDefinition): boolean =>
+  !status?.conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True') ||
+  bundleErrors(spec.conversion?.webhook?.clientConfig?.caBundle).length > 0;
 
 /** Base64 of certificates in PEM. */
 function bundleErrors(caBundle: string | undefined): FieldError[] {
