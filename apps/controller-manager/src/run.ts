@@ -14,7 +14,7 @@ export const run: Run<ControllerManagerOptions> = async ({ flags, kubeconfig }, 
     ...(await loadKubeconfig(kubeconfig, { userAgent: 'kube-controller-manager' })),
     traces: true,
   };
-  const client = createClient(config, { clock: context.clock });
+  const client = createClient(config, { clock: context.clock, metrics: context.metrics });
   context.tracer.exportTo((steps) =>
     client.request({ method: 'POST', path: '/debug/tinkernetes/spans', body: steps }),
   );

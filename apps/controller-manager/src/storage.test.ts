@@ -99,6 +99,79 @@ it('waits for the first consumer, and provisions for the node that the scheduler
   ]);
 });
 
+it('says of a claim whose Pod is not scheduled that it waits for that Pod', async () => {
+  await manager.client.for(Pods).create(
+    {
+      metadata: { name: 'consumer' },
+      spec: {
+        containers: [{ name: 'main', image: 'nginx' }],
+        volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'consumed' } }],
+      },
+    },
+    { namespace },
+  );
+  await createClaim('consumed', { storageClassName: 'late' });
+  await eventually(async () =>
+    expect(await messagesOf('consumed', 'WaitForPodScheduled')).toEqual([
+      'waiting for pod consumer to be scheduled',
+    ]),
+  );
+});
+
+it('leaves a claim pending that names a volume which does not suit it, and says why', async () => {
+  await volumes().create({
+    metadata: { name: 'tiny' },
+    spec: {
+      capacity: { storage: '1Mi' },
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: 'manual',
+      hostPath: { path: '/tmp/tiny' },
+    },
+  });
+  await eventually(async () => expect((await volumes().get('tiny')).status?.phase).toBe('Available'));
+  await createClaim('picky', { storageClassName: 'manual', volumeName: 'tiny' });
+  await eventually(async () =>
+    expect(await messagesOf('picky', 'VolumeMismatch')).toEqual([
+      'Cannot bind to requested volume "tiny": requested PV is too small',
+    ]),
+  );
+  expect((await getClaim('picky')).status).toEqual({ phase: 'Pending' });
+  const [event] = (await manager.client.for(Events).list({ namespace })).items.filter(
+    ({ reason }) => reason === 'VolumeMismatch',
+  );
+  expect(event?.source).toEqual({ component: 'persistentvolume-controller' });
+});
+
+it('says on the Pod that a stranger has the name of its ephemeral claim', async () => {
+  await createClaim('guest-scratch');
+  const { spec } = await boundVolume('guest-scratch');
+  expect(spec.claimRef?.name).toBe('guest-scratch');
+  await manager.client.for(Pods).create(
+    {
+      metadata: { name: 'guest' },
+      spec: {
+        containers: [{ name: 'main', image: 'nginx' }],
+        volumes: [
+          {
+            name: 'scratch',
+            ephemeral: {
+              volumeClaimTemplate: {
+                spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+              },
+            },
+          },
+        ],
+      },
+    },
+    { namespace },
+  );
+  await eventually(async () =>
+    expect(await messagesOf('guest', 'FailedBinding')).toEqual([
+      'ephemeral volume scratch: PVC default/guest-scratch was not created for pod default/guest (pod is not owner)',
+    ]),
+  );
+});
+
 it('binds the smallest volume that is large enough, and releases a retained one', async () => {
   for (const [name, storage] of [
     ['small', '1Gi'],
@@ -199,7 +272,7 @@ it('calls a claim lost whose volume is gone', async () => {
     await volumes()
       .patch(volume.metadata.name, { metadata: { finalizers: null } }, { type: 'merge' })
       .catch(() => undefined);
-    expect((await getClaim('orphan')).status?.phase).toBe('Lost');
+    expect((await getClaim('orphan')).status).toEqual({ phase: 'Lost' });
   });
   await eventually(async () =>
     expect(await messagesOf('orphan', 'ClaimLost')).toEqual([

@@ -10,6 +10,7 @@ export const run: Run<KubeProxyOptions> = async (options, context) => {
   const { clock, random, logger, metrics, signal } = context;
   const client = createClient(await loadKubeconfig(options.kubeconfig, { userAgent: 'kube-proxy' }), {
     clock,
+    metrics,
   });
   const vnet = createVnetClient(options.vnetEndpoint);
   const informers = createSharedInformerFactory({ client, clock, random, logger, signal });

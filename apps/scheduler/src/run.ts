@@ -27,7 +27,10 @@ export const run: Run<SchedulerOptions> = async (options, context) => {
   if (!kubeconfig) throw new UsageError('--kubeconfig is needed: the file that `npm start` wrote will do');
   const config = await loadKubeconfig(kubeconfig, { userAgent: 'kube-scheduler' });
   const server = flags.master ?? config.server;
-  const client = createClient({ ...config, server, traces: true }, { clock: context.clock });
+  const client = createClient(
+    { ...config, server, traces: true },
+    { clock: context.clock, metrics: context.metrics },
+  );
   const stopFlushing = flushSteps(client, context);
   const health = await serveEndpoints(options, context);
   try {

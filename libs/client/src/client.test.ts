@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Pods, type Pod } from '@tinkernetes/api';
 import { isConflict, isExpired, StatusError } from '@tinkernetes/apimachinery';
+import { createMetrics } from '@tinkernetes/component-base';
 import { eventually, VirtualClock } from '@tinkernetes/component-base/testing';
 import { createClient } from './client';
 import type { Client, ClientConfig } from './types';
@@ -120,6 +121,22 @@ describe('createClient', () => {
       { method, url, headers: { authorization: 'Bearer secret', 'user-agent': 'test/1' } },
     ]);
     expect(requests[0]?.body).toEqual(body);
+  });
+
+  it('counts requests by their answers, and those that got none', async () => {
+    const metrics = createMetrics();
+    const counted = createClient(config, { metrics });
+    handler = (_, response) => json(response, { kind: 'Status', code: 404, reason: 'NotFound' }, 404);
+    await expect(counted.for(Pods).get('a', { namespace: 'default' })).rejects.toThrow(StatusError);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await expect(counted.for(Pods).get('a', { namespace: 'default' })).rejects.toThrow('ECONNREFUSED');
+    counted.close();
+    const { host } = new URL(config.server);
+    const text = await metrics.expose();
+    expect(text).toContain(`rest_client_requests_total{code="404",method="GET",host="${host}"} 1`);
+    expect(text).toContain(`rest_client_requests_total{code="<error>",method="GET",host="${host}"} 1`);
+    expect(text).toContain(`rest_client_request_duration_seconds_count{verb="GET",host="${host}"} 2`);
   });
 
   it('sends patches under their content type', async () => {

@@ -1,5 +1,6 @@
 import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
-import { realClock, type Clock } from '@tinkernetes/component-base';
+import { realClock, type Clock, type Metrics } from '@tinkernetes/component-base';
+import { createRequestMetrics } from './request-metrics';
 import { callJson, createResourceClient, toRequest } from './resource-client';
 import { TraceContexts } from './trace-contexts';
 import { createTransport, readText, type ConnectionPool } from './transport';
@@ -9,14 +10,20 @@ export interface ClientDeps {
   clock?: Clock;
   /** Shared with other clients of the same server and TLS identity; who made it closes it. */
   connections?: ConnectionPool;
+  /** Counts and times the requests under client-go's names. */
+  metrics?: Metrics;
 }
 
 /** A client for one API server. Makes no connection before the first call. */
 export function createClient(
   config: ClientConfig,
-  { clock = realClock, connections }: ClientDeps = {},
+  { clock = realClock, connections, metrics }: ClientDeps = {},
 ): Client {
-  const transport = createTransport(config, { clock, connections });
+  const transport = createTransport(config, {
+    clock,
+    connections,
+    observe: metrics && createRequestMetrics(metrics, new URL(config.server).host),
+  });
   const traces = new TraceContexts();
   return {
     server: config.server,

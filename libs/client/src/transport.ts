@@ -3,6 +3,7 @@ import * as https from 'node:https';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '@tinkernetes/component-base';
+import type { ObserveRequest } from './request-metrics';
 import { statusErrorOf } from './status-of-response';
 import type { ClientConfig } from './types';
 
@@ -66,9 +67,13 @@ export interface TransportDeps {
   clock: Clock;
   /** Default: one of its own, which ends with the transport. */
   connections?: ConnectionPool;
+  observe?: ObserveRequest;
 }
 
-export function createTransport(config: ClientConfig, { clock, connections }: TransportDeps): Transport {
+export function createTransport(
+  config: ClientConfig,
+  { clock, connections, observe }: TransportDeps,
+): Transport {
   const server = new URL(config.server);
   const basePath = server.pathname.replace(/\/$/, '');
   const secure = server.protocol === 'https:';
@@ -99,10 +104,30 @@ export function createTransport(config: ClientConfig, { clock, connections }: Tr
     });
   };
 
+  const observed = async (request: TransportRequest): Promise<http.IncomingMessage> => {
+    if (!observe) return send(request);
+    const startedAt = clock.monotonic();
+    const note = (code: number | undefined) =>
+      observe({
+        method: request.method,
+        code,
+        ms: clock.monotonic() - startedAt,
+        requestBytes: Buffer.byteLength(request.body ?? ''),
+      });
+    try {
+      const response = await send(request);
+      note(response.statusCode);
+      return response;
+    } catch (error) {
+      note(undefined);
+      throw error;
+    }
+  };
+
   return {
     async open(request) {
       for (let attempt = 0; ; attempt++) {
-        const response = await send(request);
+        const response = await observed(request);
         const code = response.statusCode ?? 0;
         if (code >= 200 && code < 300) return response;
         const body = await readText(response);

@@ -11,6 +11,10 @@ export interface Metrics {
   /** The exposition text. */
   expose(): Promise<string>;
 }
+/** `count` upper bounds from `start` on, each `factor` times the one before. */
+export const exponentialBuckets = (start: number, factor: number, count: number): number[] =>
+  Array.from({ length: count }, (_, i) => start * factor ** i);
+
 export type Labels = Record<string, string | number>;
 export interface Counter {
   inc(labels?: Labels, by?: number): void;

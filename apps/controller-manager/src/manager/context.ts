@@ -38,8 +38,10 @@ export interface RunnableController {
 export interface ControllerDefinition {
   /** Upstream's name, as in `--controllers`. */
   readonly name: string;
-  /** The ServiceAccount in kube-system whose rights it has; also the events' source. */
+  /** The ServiceAccount in kube-system whose rights it has. Default: the name. */
   readonly serviceAccount?: string;
+  /** Its events' source, where upstream's is not the name. */
+  readonly eventSource?: string;
   /** With `--use-service-account-credentials`, too, it acts as the manager itself: it makes other accounts' tokens. */
   readonly actsAsManager?: boolean;
   readonly watches: readonly string[];

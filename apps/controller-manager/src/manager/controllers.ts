@@ -48,6 +48,7 @@ export const controllers: readonly ControllerDefinition[] = [
   {
     name: 'node-ipam-controller',
     serviceAccount: 'node-controller',
+    eventSource: 'cidrAllocator',
     watches: ['nodes'],
     writes: ['nodes'],
     leaderOnly: true,
@@ -96,6 +97,7 @@ export const controllers: readonly ControllerDefinition[] = [
   {
     name: 'replicationcontroller-controller',
     serviceAccount: 'replication-controller',
+    eventSource: 'replication-controller',
     watches: ['replicationcontrollers', 'pods'],
     writes: ['pods', 'replicationcontrollers/status'],
     start: startReplicationController,
@@ -127,6 +129,7 @@ export const controllers: readonly ControllerDefinition[] = [
   },
   {
     name: 'endpointslice-controller',
+    eventSource: 'endpoint-slice-controller',
     watches: ['services', 'pods', 'nodes', 'endpointslices'],
     writes: ['endpointslices'],
     start: startEndpointSliceController,
@@ -134,6 +137,7 @@ export const controllers: readonly ControllerDefinition[] = [
   {
     name: 'endpoints-controller',
     serviceAccount: 'endpoint-controller',
+    eventSource: 'endpoint-controller',
     watches: ['services', 'pods', 'endpoints'],
     writes: ['endpoints'],
     start: startEndpointsController,
@@ -154,6 +158,7 @@ export const controllers: readonly ControllerDefinition[] = [
   {
     name: 'node-lifecycle-controller',
     serviceAccount: 'node-controller',
+    eventSource: 'node-controller',
     watches: ['nodes', 'leases', 'pods'],
     writes: ['nodes', 'nodes/status', 'pods/status'],
     leaderOnly: true,
@@ -184,6 +189,7 @@ export const controllers: readonly ControllerDefinition[] = [
   {
     name: 'endpointslice-mirroring-controller',
     serviceAccount: 'endpointslicemirroring-controller',
+    eventSource: 'endpoint-slice-mirroring-controller',
     watches: ['endpoints', 'endpointslices', 'services'],
     writes: ['endpointslices'],
     start: startEndpointSliceMirroringController,
@@ -197,6 +203,7 @@ export const controllers: readonly ControllerDefinition[] = [
   {
     name: 'horizontal-pod-autoscaler-controller',
     serviceAccount: 'horizontal-pod-autoscaler',
+    eventSource: 'horizontal-pod-autoscaler',
     watches: ['horizontalpodautoscalers', 'pods'],
     writes: ['scale subresources', 'horizontalpodautoscalers/status'],
     leaderOnly: true,
@@ -204,6 +211,7 @@ export const controllers: readonly ControllerDefinition[] = [
   },
   {
     name: 'disruption-controller',
+    eventSource: 'controllermanager',
     watches: ['poddisruptionbudgets', 'pods', 'workloads'],
     writes: ['poddisruptionbudgets/status', 'pods/status'],
     start: startDisruptionController,
@@ -240,6 +248,7 @@ export const controllers: readonly ControllerDefinition[] = [
   {
     name: 'persistentvolume-binder-controller',
     serviceAccount: 'persistent-volume-binder',
+    eventSource: 'persistentvolume-controller',
     watches: ['persistentvolumes', 'persistentvolumeclaims', 'storageclasses'],
     writes: ['persistentvolumes', 'persistentvolumeclaims'],
     start: startVolumeBinderController,
@@ -247,6 +256,7 @@ export const controllers: readonly ControllerDefinition[] = [
   {
     name: 'persistentvolume-attach-detach-controller',
     serviceAccount: 'attachdetach-controller',
+    eventSource: 'attachdetach-controller',
     watches: ['pods', 'nodes', 'volumeattachments'],
     writes: ['volumeattachments', 'nodes/status'],
     leaderOnly: true,
@@ -255,6 +265,7 @@ export const controllers: readonly ControllerDefinition[] = [
   {
     name: 'persistentvolume-expander-controller',
     serviceAccount: 'expand-controller',
+    eventSource: 'volume_expand',
     watches: ['persistentvolumeclaims', 'persistentvolumes'],
     writes: ['persistentvolumes', 'persistentvolumeclaims/status'],
     start: startExpandController,
@@ -287,6 +298,7 @@ export const controllers: readonly ControllerDefinition[] = [
   },
   {
     name: 'ephemeral-volume-controller',
+    eventSource: 'ephemeral_volume',
     watches: ['pods', 'persistentvolumeclaims'],
     writes: ['persistentvolumeclaims'],
     start: startEphemeralVolumeController,
@@ -294,6 +306,7 @@ export const controllers: readonly ControllerDefinition[] = [
   {
     name: 'resourceclaim-controller',
     serviceAccount: 'resource-claim-controller',
+    eventSource: 'resource_claim',
     watches: ['resourceclaims', 'resourceclaimtemplates', 'pods'],
     writes: ['resourceclaims', 'resourceclaims/status', 'pods/status'],
     start: startResourceClaimController,

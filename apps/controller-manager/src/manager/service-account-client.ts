@@ -7,7 +7,7 @@ import {
   type ClientConfig,
   type ConnectionPool,
 } from '@tinkernetes/client';
-import type { Clock } from '@tinkernetes/component-base';
+import type { Clock, Metrics } from '@tinkernetes/component-base';
 
 const namespace = 'kube-system';
 /** Of its life, after which a new token is asked for. */
@@ -18,6 +18,7 @@ export interface ServiceAccountClientsOptions {
   manager: Client;
   config: ClientConfig;
   clock: Clock;
+  metrics?: Metrics;
 }
 
 export interface ServiceAccountClients {
@@ -51,6 +52,7 @@ function clientOf({
   config,
   clock,
   connections,
+  metrics,
   serviceAccount,
 }: ServiceAccountClientsOptions & { connections: ConnectionPool; serviceAccount: string }): Client {
   const client = createClient(
@@ -59,7 +61,7 @@ function clientOf({
       tokenSource: renewedToken(() => requestToken(manager, serviceAccount), clock),
       userAgent: `${config.userAgent}/${serviceAccount}`,
     },
-    { clock, connections },
+    { clock, connections, metrics },
   );
   // Objects come from the shared informers, which read with the manager's identity.
   return { ...client, traceOf: (object) => manager.traceOf(object) };

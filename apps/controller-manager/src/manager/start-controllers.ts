@@ -52,7 +52,7 @@ export function startControllers(options: ControllersOptions): StartedController
   const informers = createSharedInformerFactory(cachesOptions);
   const ownQueues = createInProcessWorkQueues({ clock, metrics });
   const accounts = flags['use-service-account-credentials']
-    ? createServiceAccountClients({ manager: client, config, clock })
+    ? createServiceAccountClients({ manager: client, config, clock, metrics })
     : undefined;
   const leading = promiseOf<void>();
   const running = chosen.flatMap((definition) => {
@@ -110,7 +110,7 @@ function startController(
     client: trackWrites(identity),
     recorder: createEventRecorder({
       client: identity,
-      component: definition.serviceAccount ?? definition.name,
+      component: definition.eventSource ?? definition.name,
       clock,
       logger,
       signal,

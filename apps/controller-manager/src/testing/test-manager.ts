@@ -19,6 +19,8 @@ import { run } from '../run';
 export interface TestManager {
   readonly client: Client;
   readonly server: TestApiServer;
+  /** What the manager would serve at `/metrics`. */
+  metrics(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -41,6 +43,7 @@ export async function startTestManager({
   return {
     client,
     server,
+    metrics: () => manager.metrics(),
     async stop() {
       await manager.stop();
       client.close();
@@ -52,6 +55,8 @@ export async function startTestManager({
 export interface StartedManager {
   /** Resolves when it leads and all caches are filled. */
   readonly ready: Promise<void>;
+  /** What it would serve at `/metrics`. */
+  metrics(): Promise<string>;
   /** Resolves when it has ended; rejects with what ended it. */
   readonly ended: Promise<void>;
   stop(): Promise<void>;
@@ -76,6 +81,7 @@ export function startManager(
     '--secure-port=0',
     ...args,
   ];
+  const metrics = createMetrics();
   let running: Promise<void> = Promise.resolve();
   const ready = new Promise<void>((resolve, reject) => {
     running = run(toOptions(parseFlags(flags, argv)), {
@@ -83,7 +89,7 @@ export function startManager(
       clock,
       random: realRandom,
       logger: silentLogger,
-      metrics: createMetrics(),
+      metrics,
       tracer: createStepTracer({ component: 'kube-controller-manager' }),
       ready: () => resolve(),
     });
@@ -91,6 +97,7 @@ export function startManager(
   });
   return {
     ready,
+    metrics: () => metrics.expose(),
     ended: running,
     async stop() {
       stopping.abort(new Error('test ends'));

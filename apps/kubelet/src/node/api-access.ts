@@ -49,7 +49,7 @@ function access(
   { nodeName, connections: limit }: { nodeName?: string; connections?: number },
 ): ApiAccess {
   const connections = createConnectionPool(config, limit);
-  const client = createClient(config, { clock: context.clock, connections });
+  const client = createClient(config, { clock: context.clock, connections, metrics: context.metrics });
   const watch = new NodeWatch({ ...context, client }, nodeName);
   return {
     client,

@@ -26,6 +26,7 @@ import {
   usesVolumes,
   type AttachableVolume,
 } from './attachable';
+import { countVolumes, registerVolumeMetrics } from './volume-metrics';
 
 /** How long a node that is not healthy may keep a volume that nobody needs there. Source: upstream's maxWaitForUnmountDuration. */
 const maxWaitForUnmountMs = 6 * 60_000;
@@ -80,6 +81,10 @@ class AttachDetachController implements Reconciler {
       'Number of times the A/D Controller performed a forced detach',
       ['reason'],
     );
+    registerVolumeMetrics(metrics, {
+      inUse: () => countVolumes(this.wanted()),
+      byState: () => countVolumes(this.states()),
+    });
     this.pods = informers.for(Pods);
     this.claims = informers.for(PersistentVolumeClaims);
     this.volumes = informers.for(PersistentVolumes);
@@ -136,6 +141,19 @@ class AttachDetachController implements Reconciler {
         if (claim) enqueueUsers(claim);
       },
     });
+  }
+
+  /** The drivers of all volumes that Pods need on their nodes. */
+  private *wanted(): Iterable<readonly [node: string, driver: string]> {
+    for (const { metadata } of this.nodes.lister.list())
+      for (const { attachable: wanted } of this.needsOf(metadata.name).values())
+        yield [metadata.name, wanted.driver];
+  }
+
+  private *states(): Iterable<readonly [state: string, driver: string]> {
+    for (const [, driver] of this.wanted()) yield ['desired_state_of_world', driver];
+    for (const { spec, status } of this.attachments.lister.list())
+      if (status?.attached) yield ['actual_state_of_world', spec.attacher];
   }
 
   async reconcile(nodeName: string): Promise<ReconcileResult | void> {

@@ -16,6 +16,7 @@ import { queueController } from '../../manager/queue-controller';
 import { followServices } from '../shared/service-membership';
 import { planSlices, type EndpointGroup } from './plan';
 import { isEndpointPod, podToEndpoint, resolvePorts } from './pod-endpoints';
+import { createSliceMetrics } from './slice-metrics';
 import { automaticHints, hintsByPreference, topologyOf, wantsAutomaticHints } from './topology-hints';
 
 const labels = {
@@ -28,9 +29,33 @@ const triggerTime = 'endpoints.kubernetes.io/last-change-trigger-time';
 
 /** The EndpointSlices of each Service with a selector. Watches Services, Pods, Nodes, EndpointSlices. */
 export function startEndpointSliceController(context: ControllerContext): RunnableController {
-  const { client, informers, recorder } = context;
+  const { client, informers, metrics, recorder } = context;
+  const prefix = 'endpoint_slice_controller';
+  const measured = createSliceMetrics(metrics, { prefix, owner: 'Service' });
+  const syncs = metrics.counter(`${prefix}_syncs`, 'Number of EndpointSlice syncs', ['result']);
+  const changed = metrics.histogram(
+    `${prefix}_endpointslices_changed_per_sync`,
+    'Number of EndpointSlices changed on each Service sync',
+    {
+      labelNames: ['topology', 'traffic_distribution'],
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    },
+  );
   const queue = context.queues.create('endpoint_slice');
   const services = informers.for(Services);
+  metrics
+    .gauge(
+      `${prefix}_services_count_by_traffic_distribution`,
+      'Number of Services using some specific trafficDistribution',
+      ['traffic_distribution'],
+    )
+    .collectEach(() => {
+      const counts = new Map<string, number>();
+      for (const { spec } of services.lister.list())
+        if (spec.trafficDistribution)
+          counts.set(spec.trafficDistribution, (counts.get(spec.trafficDistribution) ?? 0) + 1);
+      return [...counts].map(([traffic_distribution, count]) => [{ traffic_distribution }, count] as const);
+    });
   const pods = informers.for(Pods);
   const nodes = informers.for(Nodes);
   const slices = informers.for(EndpointSlices);
@@ -65,7 +90,10 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
     async reconcile(key, { signal }) {
       const service = services.lister.getByKey(key);
       // The garbage collector removes the slices of a Service that is gone.
-      if (!service) said.delete(key);
+      if (!service) {
+        said.delete(key);
+        measured.forget(key);
+      }
       if (
         !service?.spec.selector ||
         service.spec.type === 'ExternalName' ||
@@ -76,11 +104,9 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
       const existing = slices.lister
         .byIndex('service', key)
         .filter((s) => s.metadata.labels?.[labels.managedBy] === manager);
-      const plan = planSlices(
-        existing,
-        withHints(service, groupsOf(service, podsOf(service))),
-        sliceLabels(service),
-      );
+      const wanted = withHints(service, groupsOf(service, podsOf(service)));
+      const plan = planSlices(existing, wanted, sliceLabels(service));
+      measured.planned(key, { existing, wanted, plan });
       const slicesClient = client.for(EndpointSlices);
       const trace = client.traceOf(service);
       try {
@@ -93,7 +119,13 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
             slicesClient.delete(slice.metadata.name, { namespace, signal }).catch(ignoreNotFound),
           ),
         ]);
+        syncs.inc({ result: 'success' });
+        changed.observe(plan.create.length + plan.update.length + plan.delete.length, {
+          topology: wantsAutomaticHints(service) ? 'Auto' : 'Disabled',
+          traffic_distribution: service.spec.trafficDistribution ?? '',
+        });
       } catch (error) {
+        syncs.inc({ result: 'error' });
         recorder.event(
           service,
           'Warning',

@@ -2,7 +2,7 @@ import type { DiscoveryV1EndpointPort, Endpoint, EndpointSlice } from '@tinkerne
 import { sameStatus } from '../shared/same-status';
 
 /** Upstream's --max-endpoints-per-slice. */
-const maxEndpointsPerSlice = 100;
+export const maxEndpointsPerSlice = 100;
 
 export interface EndpointGroup {
   ports: DiscoveryV1EndpointPort[];

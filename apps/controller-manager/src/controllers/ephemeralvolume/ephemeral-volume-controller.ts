@@ -45,7 +45,15 @@ export function ephemeralClaim(pod: Pod, volume: Volume): PersistentVolumeClaim 
  * Source: k8s.io/kubernetes/pkg/controller/volume/ephemeral.
  */
 export function startEphemeralVolumeController(context: ControllerContext): RunnableController {
-  const { client, informers, flags } = context;
+  const { client, informers, flags, metrics, recorder } = context;
+  const attempts = metrics.counter(
+    'ephemeral_volume_controller_create_total',
+    'Number of PersistenVolumeClaims creation requests',
+  );
+  const failures = metrics.counter(
+    'ephemeral_volume_controller_create_failures_total',
+    'Number of PersistenVolumeClaims creation requests',
+  );
   const queue = context.queues.create('ephemeral_volume');
   const pods = informers.for(Pods);
   const claims = informers.for(PersistentVolumeClaims);
@@ -69,28 +77,40 @@ export function startEphemeralVolumeController(context: ControllerContext): Runn
     async reconcile(key, { signal }) {
       const pod = pods.lister.getByKey(key);
       if (!pod || isDone(pod)) return;
-      const { namespace } = pod.metadata;
       for (const volume of pod.spec.volumes ?? []) {
-        const wanted = ephemeralClaim(pod, volume);
-        if (!wanted) continue;
-        const known = claims.lister.get(wanted.metadata.name, namespace);
-        const isOwner = known?.metadata.ownerReferences?.some(
-          ({ controller, uid }) => controller && uid === pod.metadata.uid,
-        );
-        if (known && !isOwner)
-          throw new Error(
-            `PVC ${namespace}/${known.metadata.name} was not created for pod ${namespace}/${pod.metadata.name} (pod is not owner)`,
-          );
-        if (known) continue;
-        await client
-          .for(PersistentVolumeClaims)
-          .create(wanted, { namespace, signal, trace: client.traceOf(pod) })
-          .catch((error: unknown) => {
-            if (!isAlreadyExists(error)) throw error;
-          });
+        try {
+          await ensureClaim(pod, volume, signal);
+        } catch (error) {
+          const message = `ephemeral volume ${volume.name}: ${(error as Error).message}`;
+          recorder.event(pod, 'Warning', 'FailedBinding', message);
+          throw error;
+        }
       }
     },
   };
+  async function ensureClaim(pod: Pod, volume: Volume, signal: AbortSignal): Promise<void> {
+    const wanted = ephemeralClaim(pod, volume);
+    if (!wanted) return;
+    const { name, namespace, uid } = pod.metadata;
+    const known = claims.lister.get(wanted.metadata.name, namespace);
+    const isOwner = known?.metadata.ownerReferences?.some((owner) => owner.controller && owner.uid === uid);
+    if (known && !isOwner)
+      throw new Error(
+        `PVC ${namespace}/${known.metadata.name} was not created for pod ${namespace}/${name} (pod is not owner)`,
+      );
+    if (known) return;
+    attempts.inc();
+    await client
+      .for(PersistentVolumeClaims)
+      .create(wanted, { namespace, signal, trace: client.traceOf(pod) })
+      .catch((error: unknown) => {
+        failures.inc();
+        // Our own, which the cache does not show yet; a stranger's is found at the next look.
+        if (isAlreadyExists(error)) return;
+        const { message } = error as Error;
+        throw new Error(`create PVC ${wanted.metadata.name}: ${message}`, { cause: error });
+      });
+  }
   const concurrency = flags['concurrent-ephemeralvolume-syncs'];
   return queueController({ context, queue, reconciler, concurrency });
 }

@@ -16,7 +16,11 @@ const nameOf = ({ group, resource }: ResourceDescriptor): string =>
 
 /** Watches all deletable resources, custom ones as they come and go. */
 export function startGarbageCollectorController(context: ControllerContext): RunnableController {
-  const { client, clock, informers, logger, signal } = context;
+  const { client, clock, informers, logger, metrics, signal } = context;
+  const failedSyncs = metrics.counter(
+    'garbagecollector_controller_resources_sync_error_total',
+    'Number of garbage collector resources sync errors',
+  );
   const queue = context.queues.create('garbage_collector');
   const graph = new OwnershipGraph({
     attemptToDelete: (node) => queue.add(`delete/${node.uid}`),
@@ -79,6 +83,7 @@ export function startGarbageCollectorController(context: ControllerContext): Run
         again = false;
         await followAll().catch(async (error: unknown) => {
           if (signal.aborted) return;
+          failedSyncs.inc();
           logger.warn({ err: error }, 'could not discover the resources to watch, trying again');
           await clock.sleep(1000, signal).catch(() => undefined);
           again = true;

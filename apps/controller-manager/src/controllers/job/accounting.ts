@@ -1,7 +1,21 @@
 import type { Job, JobStatus, Pod } from '@tinkernetes/api';
 import { formatIndexes, parseIndexes } from './indexes';
-import { matchFailurePolicy } from './pod-failure-policy';
-import { failureCountOf, indexOf, isFailed, isIndexed, isSucceeded, isTracked } from './pods';
+import { matchFailurePolicy, type PolicyOutcome } from './pod-failure-policy';
+import {
+  failureCountOf,
+  ignoredFailureCountOf,
+  indexOf,
+  isFailed,
+  isIndexed,
+  isSucceeded,
+  isTracked,
+} from './pods';
+
+export interface IndexFailures {
+  failures: number;
+  /** Those that the failure policy leaves out of the count. */
+  ignored: number;
+}
 
 /** What a Job's finished Pods come to, those not yet counted in its status included. */
 export interface Accounting {
@@ -10,12 +24,14 @@ export interface Accounting {
   completedIndexes: ReadonlySet<number>;
   failedIndexes: ReadonlySet<number>;
   /** Failures of each index so far; only with backoffLimitPerIndex. */
-  failuresByIndex: ReadonlyMap<number, number>;
+  failuresByIndex: ReadonlyMap<number, IndexFailures>;
   /** Tracked Pods that ended and are in no list of the status yet. */
   newlySucceeded: readonly Pod[];
   newlyFailed: readonly Pod[];
   /** Of the newly failed, those that the policy leaves out of the count. */
   ignored: ReadonlySet<string>;
+  /** What the failure policy says about the newly failed, by uid. */
+  outcomes: ReadonlyMap<string, PolicyOutcome>;
   /** The message of the first FailJob rule that matched. */
   failJobMessage: string | undefined;
 }
@@ -43,14 +59,18 @@ export function account(job: Job, pods: readonly Pod[]): Accounting {
 
   for (const pod of newlySucceeded) if (isIndexed(job)) completedIndexes.add(indexOf(pod) ?? -1);
   const failedIndexes = new Set(parseIndexes(status.failedIndexes, completions));
-  const failuresByIndex = new Map<number, number>();
+  const failuresByIndex = new Map<number, IndexFailures>();
   const { backoffLimitPerIndex } = job.spec;
   if (isIndexed(job) && backoffLimitPerIndex !== undefined) {
     for (const pod of pods.filter((p) => isFailed(job, p))) {
       const index = indexOf(pod) ?? -1;
       const outcome = outcomes.get(uidOf(pod)) ?? matchFailurePolicy(job, pod);
-      const failures = failureCountOf(pod) + (outcome.action === 'Ignore' ? 0 : 1);
-      failuresByIndex.set(index, Math.max(failures, failuresByIndex.get(index) ?? 0));
+      const isIgnored = outcome.action === 'Ignore';
+      const failures = failureCountOf(pod) + (isIgnored ? 0 : 1);
+      const ofPod = { failures, ignored: ignoredFailureCountOf(pod) + (isIgnored ? 1 : 0) };
+      const known = failuresByIndex.get(index);
+      if (!known || failures + ofPod.ignored > known.failures + known.ignored)
+        failuresByIndex.set(index, ofPod);
       const isOver = failures > backoffLimitPerIndex || outcome.action === 'FailIndex';
       if (isOver && !completedIndexes.has(index)) failedIndexes.add(index);
     }
@@ -66,6 +86,7 @@ export function account(job: Job, pods: readonly Pod[]): Accounting {
     newlySucceeded,
     newlyFailed,
     ignored,
+    outcomes,
     failJobMessage: [...outcomes.values()].find((o) => o.action === 'FailJob')?.message,
   };
 }

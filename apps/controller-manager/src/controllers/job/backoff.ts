@@ -1,5 +1,5 @@
 import type { Job, Pod } from '@tinkernetes/api';
-import { finishedAt, indexOf, isFailed, isSucceeded } from './pods';
+import { finishedAt, indexOf, isFailed, isSucceeded, type IndexSlot } from './pods';
 
 const baseMs = 10_000;
 const maxMs = 10 * 60_000;
@@ -19,7 +19,7 @@ export function backoffMs(job: Job, pods: readonly Pod[], now: number): number {
   return Math.max(0, last + Math.min(maxMs, baseMs * 2 ** (failures.length - 1)) - now);
 }
 
-type Slot = { number: number; failures: number } | undefined;
+type Slot = IndexSlot | undefined;
 
 /**
  * Which of the Pods wanted may be made now, and how long the others wait. Indexes with a back-off limit of their own

@@ -1,12 +1,12 @@
 import type { Job, Pod } from '@tinkernetes/api';
 import type { Accounting } from './accounting';
 import { firstFreeIndexes } from './indexes';
-import { byRemoval, indexOf, isIndexed, onlyReplacesFailed } from './pods';
+import { byRemoval, indexOf, isIndexed, onlyReplacesFailed, type IndexSlot } from './pods';
 
 export interface Demand {
   remove: Pod[];
   /** One entry a Pod to create; with the index where the Job is Indexed. */
-  create: Array<{ number: number; failures: number } | undefined>;
+  create: Array<IndexSlot | undefined>;
 }
 
 const maxCreations = 500;
@@ -44,7 +44,10 @@ export function demandOf(
   const indexes = firstFreeIndexes(taken, missing, completions ?? 0);
   return {
     remove,
-    create: indexes.map((number) => ({ number, failures: accounting.failuresByIndex.get(number) ?? 0 })),
+    create: indexes.map((number) => ({
+      number,
+      ...(accounting.failuresByIndex.get(number) ?? { failures: 0, ignored: 0 }),
+    })),
   };
 }
 

@@ -32,7 +32,7 @@ import { announcementOf, endOf, isJobFinished, suspensionOf, withJobCondition } 
 import { demandOf } from './demand';
 import { releasePod } from './finalizers';
 import { isCountedOnly } from './counted-only';
-import { createJobMetrics } from './metrics';
+import { createJobMetrics, type SyncAction } from './metrics';
 import { isTracked, jobPod, trackingFinalizer } from './pods';
 import { countReleased, planTracking } from './tracking';
 import { decide, type Verdict } from './verdict';
@@ -53,6 +53,11 @@ export function startJobController(context: ControllerContext): RunnableControll
   const reconciler = new JobController(context, queue);
   return queueController({ context, queue, reconciler, concurrency: context.flags['concurrent-job-syncs'] });
 }
+
+/** Says what a look at a Job did. */
+type Note = (action: SyncAction) => void;
+
+const isForeign = ({ spec }: Job): boolean => Boolean(spec.managedBy && spec.managedBy !== ownManager);
 
 /** The Pods of one reconcile, by what they do. */
 interface View {
@@ -85,6 +90,9 @@ class JobController implements Reconciler {
     indexByControllerUid(this.pods);
     watchObjects(this.jobs, enqueue, { expectations: this.expectations });
     this.jobs.addEventHandler({
+      added: (job) => {
+        if (isForeign(job)) this.metrics.seenForeign(job);
+      },
       deleted: (job) => {
         for (const pod of childCandidates(this.pods, job))
           if (isTracked(pod)) enqueue(orphanPrefix + keyOf(pod));
@@ -105,12 +113,19 @@ class JobController implements Reconciler {
         enqueue(orphanPrefix + keyOf(pod));
     };
     this.pods.addEventHandler({
-      added: onPod,
-      updated: (_, pod) => {
+      added: (pod) => {
+        this.metrics.trackedPod(undefined, pod);
+        onPod(pod);
+      },
+      updated: (before, pod) => {
+        this.metrics.trackedPod(before, pod);
         if (!isTracked(pod)) this.released.delete(pod.metadata.uid ?? '');
         onPod(pod);
       },
-      deleted: (pod) => this.released.delete(pod.metadata.uid ?? ''),
+      deleted: (pod) => {
+        this.metrics.trackedPod(pod, undefined);
+        this.released.delete(pod.metadata.uid ?? '');
+      },
     });
   }
 
@@ -122,18 +137,18 @@ class JobController implements Reconciler {
     }
     const job = this.jobs.lister.getByKey(key);
     if (!job) return this.expectations.forget(key);
-    if (job.spec.managedBy && job.spec.managedBy !== ownManager) return;
-    if (isJobFinished(job)) return;
-    return this.measured(job, async () => this.sync(key, await this.observe(job, signal)));
+    if (isForeign(job) || isJobFinished(job)) return;
+    return this.measured(job, async (did) => this.sync(key, await this.observe(job, signal), did));
   }
 
-  private async measured<R>(job: Job, work: () => Promise<R>): Promise<R> {
+  private async measured<R>(job: Job, work: (did: Note) => Promise<R>): Promise<R> {
     const { clock } = this.context;
     const startedAt = clock.monotonic();
+    let action: SyncAction = 'reconciling';
     const note = (result: 'success' | 'error') =>
-      this.metrics.synced(job, result, clock.monotonic() - startedAt);
+      this.metrics.synced(job, { result, action, ms: clock.monotonic() - startedAt });
     try {
-      const result = await work();
+      const result = await work((what) => (action = what));
       note('success');
       return result;
     } catch (error) {
@@ -151,7 +166,7 @@ class JobController implements Reconciler {
     return { job, pods, active, terminating, accounting, verdict };
   }
 
-  private async sync(key: string, view: View): Promise<ReconcileResult | void> {
+  private async sync(key: string, view: View, did: Note): Promise<ReconcileResult | void> {
     const { job, verdict } = view;
     const { clock } = this.context;
     const mayAct = this.expectations.satisfied(key) && !job.metadata.deletionTimestamp;
@@ -159,9 +174,10 @@ class JobController implements Reconciler {
     let error: unknown;
     if (mayAct) {
       const stopsAll = verdict.is !== 'running' || job.spec.suspend;
+      did(stopsAll && view.active.length > 0 ? 'pods_deleted' : 'tracking');
       ({ wait, error } = stopsAll
         ? await this.remove(key, view, view.active)
-        : await this.meetDemand(key, view));
+        : await this.meetDemand(key, view, did));
     }
     await this.track(view);
     if (error) throw error;
@@ -170,16 +186,24 @@ class JobController implements Reconciler {
     return waits.length > 0 ? { requeueAfterMs: Math.min(...waits) } : undefined;
   }
 
-  private async meetDemand(key: string, view: View): Promise<{ wait?: number; error?: unknown }> {
+  private async meetDemand(key: string, view: View, did: Note): Promise<{ wait?: number; error?: unknown }> {
     const { job, pods } = view;
     const demand = demandOf(job, view);
+    if (demand.remove.length > 0) did('pods_deleted');
     if (demand.remove.length > 0) return this.remove(key, view, demand.remove);
     const { create, wait } = afterBackoff(demand.create, { job, pods, now: this.context.clock.now() });
     if (create.length === 0) return { wait };
+    did('pods_created');
     const trace = this.context.client.traceOf(job);
     this.expectations.expectCreations(key, create.length);
     const { successes, error } = await slowStartBatch(create.length, async (i) => {
-      await createPod(this.context, { owner: job, pod: jobPod(job, create[i]), trace });
+      try {
+        await createPod(this.context, { owner: job, pod: jobPod(job, create[i]), trace });
+        this.metrics.podCreated(job, 'succeeded');
+      } catch (creationError) {
+        this.metrics.podCreated(job, 'failed');
+        throw creationError;
+      }
     });
     for (let missed = successes; missed < create.length; missed++) this.expectations.creationObserved(key);
     return { error, wait };
@@ -214,6 +238,7 @@ class JobController implements Reconciler {
       const uncounted = { uncountedTerminatedPods: plan.uncounted, ...indexFields(job, accounting) };
       job = await this.writeStatus(job, { ...base, ...uncounted });
       await allInTurns(release, (pod) => this.release(pod));
+      this.metrics.released(view, release);
     }
     const released = new Set(release.map((pod) => pod.metadata.uid ?? ''));
     const stillTracked = new Set(
@@ -256,8 +281,7 @@ class JobController implements Reconciler {
 
   private announceEnd(job: Job, verdict: Exclude<Verdict, { is: 'running' }>): void {
     const { recorder } = this.context;
-    if (verdict.is === 'complete') this.metrics.finished(job, 'succeeded', '');
-    else this.metrics.finished(job, 'failed', verdict.reason);
+    this.metrics.finished(job, verdict.is === 'complete' ? 'succeeded' : 'failed', verdict.reason);
     if (verdict.is === 'complete') recorder.event(job, 'Normal', 'Completed', 'Job completed');
     else recorder.event(job, 'Warning', verdict.reason, verdict.message);
   }

@@ -32,6 +32,17 @@ export function indexOf(pod: Pod): number | undefined {
 export const failureCountOf = (pod: Pod): number =>
   Number(pod.metadata.annotations?.[failureCountKey] ?? 0) || 0;
 
+/** How often it had failed in ways that the failure policy ignores. */
+export const ignoredFailureCountOf = (pod: Pod): number =>
+  Number(pod.metadata.annotations?.[ignoredFailureCountKey] ?? 0) || 0;
+
+/** One index of an Indexed Job, and how often its Pods have failed. */
+export interface IndexSlot {
+  number: number;
+  failures: number;
+  ignored?: number;
+}
+
 /** When a Pod finished, epoch ms; the latest container counts, then the times that the Pod itself has. */
 export function finishedAt(pod: Pod): number | undefined {
   const times = [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])]
@@ -52,7 +63,7 @@ export const byRemoval = (a: Pod, b: Pod): number =>
   (b.metadata.creationTimestamp ?? '').localeCompare(a.metadata.creationTimestamp ?? '');
 
 /** A Pod of the Job, for one index where it is Indexed. Source: job controller podGenerateNameWithIndex, addEnvVars. */
-export function jobPod(job: Job, index?: { number: number; failures: number }): Creatable<Pod> {
+export function jobPod(job: Job, index?: IndexSlot): Creatable<Pod> {
   const pod = podFromTemplate({
     owner: job,
     controllerRef: controllerRefOf(job, Jobs),
@@ -79,9 +90,8 @@ export function jobPod(job: Job, index?: { number: number; failures: number }): 
       annotations: {
         ...pod.metadata.annotations,
         [indexKey]: number,
-        ...(job.spec.backoffLimitPerIndex !== undefined
-          ? { [failureCountKey]: String(index.failures), [ignoredFailureCountKey]: '0' }
-          : {}),
+        ...(job.spec.backoffLimitPerIndex !== undefined ? { [failureCountKey]: String(index.failures) } : {}),
+        ...(index.ignored ? { [ignoredFailureCountKey]: String(index.ignored) } : {}),
       },
     },
     spec: {

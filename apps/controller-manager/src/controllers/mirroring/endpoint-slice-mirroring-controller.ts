@@ -11,12 +11,15 @@ import { controllerRefOf, type Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
 import { planSlices, type EndpointGroup } from '../endpointslice/plan';
-import { groupsOf, shouldMirror, type Family } from './mirror';
+import { createSliceMetrics } from '../endpointslice/slice-metrics';
+import { createMirrorMetrics } from './mirror-metrics';
+import { groupsOf, shouldMirror, skippedOf, type Family } from './mirror';
 
 const serviceLabel = 'kubernetes.io/service-name';
 const managedBy = 'endpointslice.kubernetes.io/managed-by';
 const manager = 'endpointslicemirroring-controller.k8s.io';
 const index = 'mirroredService';
+const prefix = 'endpoint_slice_mirroring_controller';
 const families: readonly Family[] = ['IPv4', 'IPv6'];
 
 /**
@@ -24,7 +27,9 @@ const families: readonly Family[] = ['IPv4', 'IPv6'];
  * EndpointSlices; writes EndpointSlices. Source: k8s.io/kubernetes/pkg/controller/endpointslicemirroring.
  */
 export function startEndpointSliceMirroringController(context: ControllerContext): RunnableController {
-  const { client, informers, recorder } = context;
+  const { client, clock, informers, metrics, recorder } = context;
+  const measured = createSliceMetrics(metrics, { prefix, owner: 'Endpoints', countsUpdates: true });
+  const mirrored = createMirrorMetrics(metrics, prefix);
   const queue = context.queues.create('endpoint_slice_mirroring');
   const endpoints = informers.for(EndpointsResource);
   const services = informers.for(Services);
@@ -68,15 +73,18 @@ export function startEndpointSliceMirroringController(context: ControllerContext
       const isWanted = object && service && !service.spec.selector && shouldMirror(object);
       const namespace = key.split('/')[0];
       const slicesClient = client.for(EndpointSlices);
+      const startedAt = clock.monotonic();
       if (!isWanted) {
+        for (const family of families) measured.forget(`${key}/${family}`);
         await Promise.all(existing.map((slice) => remove(slice, signal)));
         return;
       }
       try {
         for (const family of families) {
-          const groups: EndpointGroup[] = groupsOf(object.subsets ?? [], family);
+          const wanted = groupsOf(object.subsets ?? [], family);
           const present = existing.filter((slice) => slice.addressType === family);
-          const plan = planSlices(present, groups, labelsOf(object));
+          const plan = planSlices(present, wanted, labelsOf(object));
+          measured.planned(`${key}/${family}`, { existing: present, wanted, plan });
           await Promise.all([
             ...plan.create.map((group) =>
               slicesClient.create(newSlice(object, group, family), { namespace, signal }),
@@ -85,6 +93,7 @@ export function startEndpointSliceMirroringController(context: ControllerContext
             ...plan.delete.map((slice) => remove(slice, signal)),
           ]);
         }
+        mirrored.synced((clock.monotonic() - startedAt) / 1000, skippedOf(object.subsets ?? []));
       } catch (error) {
         recorder.event(
           object,

@@ -12,6 +12,13 @@ export function shouldMirror({ metadata }: Endpoints): boolean {
   return labels[skipMirror] !== 'true' && annotations[leaderElection] === undefined;
 }
 
+/** How many addresses are more than a subset may have. */
+export const skippedOf = (subsets: readonly EndpointSubset[]): number =>
+  subsets.reduce((sum, { addresses = [], notReadyAddresses = [] }) => {
+    const surplus = addresses.length + notReadyAddresses.length - maxEndpointsPerSubset;
+    return sum + Math.max(0, surplus);
+  }, 0);
+
 export type Family = 'IPv4' | 'IPv6';
 
 /** The subsets of one address family as groups of endpoints with the same ports. */

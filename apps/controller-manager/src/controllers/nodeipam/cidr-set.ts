@@ -4,15 +4,23 @@ import { UsageError } from '@tinkernetes/component-base';
 /** Upstream's limit: a set has 65,536 blocks at most. */
 const maxIndexBits = 16;
 
+export interface CidrSetObserver {
+  allocated(triesBefore: number): void;
+  released(): void;
+}
+
 /** Hands out equal blocks of a range, the lowest free one first. Source: k8s.io/kubernetes/pkg/controller/nodeipam/ipam/cidrset. */
 export class CidrSet {
   private readonly used = new Set<number>();
   private readonly base: bigint;
-  private readonly capacity: number;
+  readonly capacity: number;
   /** How many bits of an address are a block's own. */
   private readonly blockBits: bigint;
   private readonly family: 'IPv4' | 'IPv6';
   private next = 0;
+
+  /** Told of blocks that are given out, after how many tries, and given back. */
+  observer: CidrSetObserver | undefined;
 
   /** Throws when the range is no CIDR, is smaller than one block, or has too many of them. */
   constructor(
@@ -41,6 +49,7 @@ export class CidrSet {
       if (this.used.has(index)) continue;
       this.used.add(index);
       this.next = index + 1;
+      this.observer?.allocated(tried);
       return this.block(index);
     }
     return undefined;
@@ -55,9 +64,14 @@ export class CidrSet {
 
   release(cidr: string): void {
     for (const index of this.touched(cidr)) {
-      this.used.delete(index);
+      if (this.used.delete(index)) this.observer?.released();
       this.next = Math.min(this.next, index);
     }
+  }
+
+  /** How many blocks are taken. */
+  get taken(): number {
+    return this.used.size;
   }
 
   toString(): string {

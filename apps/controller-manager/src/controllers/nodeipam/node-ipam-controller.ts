@@ -2,14 +2,17 @@ import { Nodes } from '@tinkernetes/api';
 import type { Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
+import { measureCidrSets } from './cidr-metrics';
 import { clusterCidrs } from './cluster-cidrs';
 import { hasCidrs, NodeRanges } from './node-ranges';
 
 /** Gives each Node ranges of Pod addresses as soon as it appears. Watches Nodes; writes `spec.podCIDR(s)`. */
 export function startNodeIpamController(context: ControllerContext): RunnableController {
-  const { client, flags, informers, recorder } = context;
+  const { client, flags, informers, metrics, recorder } = context;
   const queue = context.queues.create('node-ipam-controller');
-  const ranges = new NodeRanges(clusterCidrs(flags));
+  const sets = clusterCidrs(flags);
+  measureCidrSets(metrics, sets);
+  const ranges = new NodeRanges(sets);
   const nodes = informers.for(Nodes);
   /** Nodes that found a range exhausted. */
   const waiting = new Set<string>();

@@ -6,7 +6,7 @@ import {
   isPodReady,
   setCondition,
 } from '@tinkernetes/apimachinery';
-import { formatTime } from '@tinkernetes/component-base';
+import { exponentialBuckets, formatTime } from '@tinkernetes/component-base';
 import { allInTurns, runWorkers, type Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { indexByNode, nodeIndex } from '../shared/node-index';
@@ -43,6 +43,8 @@ class NodeLifecycleController implements Reconciler {
   private readonly leases;
   private readonly pods;
   private readonly limiter: EvictionLimiter;
+  private readonly nodeTimes;
+  private readonly roundTimes;
   private readonly heartbeats = new Map<string, Heartbeat>();
   /** Nodes that are not ready and whose Pods were told so: once, for their kubelets may know better. */
   private readonly marked = new Set<string>();
@@ -56,6 +58,16 @@ class NodeLifecycleController implements Reconciler {
     this.leases = informers.for(Leases, { namespace: leaseNamespace });
     this.pods = informers.for(Pods);
     indexByNode(this.pods);
+    this.nodeTimes = metrics.histogram(
+      'node_collector_update_node_health_duration_seconds',
+      'Duration in seconds for NodeController to update the health of a single node.',
+      { buckets: exponentialBuckets(0.001, 4, 8) },
+    );
+    this.roundTimes = metrics.histogram(
+      'node_collector_update_all_nodes_health_duration_seconds',
+      'Duration in seconds for NodeController to update the health of all nodes.',
+      { buckets: exponentialBuckets(0.01, 4, 8) },
+    );
     this.limiter = new EvictionLimiter(
       {
         unhealthyThreshold: Number(flags['unhealthy-zone-threshold']),
@@ -77,7 +89,9 @@ class NodeLifecycleController implements Reconciler {
 
   /** Looks at every node's signs of life; only nodes that need something are queued. */
   checkHealth(): void {
-    const now = this.context.clock.now();
+    const { clock } = this.context;
+    const startedAt = clock.monotonic();
+    const now = clock.now();
     const nodes = this.nodes.lister.list();
     for (const node of nodes) {
       const { name } = node.metadata;
@@ -94,12 +108,14 @@ class NodeLifecycleController implements Reconciler {
     }
     for (const node of nodes)
       if (this.isSilent(node, now) || noExecuteKey(node)) this.enqueue(node.metadata.name);
+    this.roundTimes.observe((clock.monotonic() - startedAt) / 1000);
   }
 
   async reconcile(name: string, { signal }: { signal: AbortSignal }): Promise<void> {
     const cached = this.nodes.lister.get(name);
     if (!cached) return;
     const { clock, client, recorder } = this.context;
+    const startedAt = clock.monotonic();
     const now = clock.now();
     let node = cached;
     if (this.isSilent(node, now)) {
@@ -119,6 +135,7 @@ class NodeLifecycleController implements Reconciler {
       await this.markPodsNotReady(name, signal);
       this.marked.add(name);
     }
+    this.nodeTimes.observe((clock.monotonic() - startedAt) / 1000);
   }
 
   private async bringTaintsInLine(node: Node, signal: AbortSignal): Promise<Node> {

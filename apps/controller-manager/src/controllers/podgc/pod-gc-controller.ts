@@ -28,6 +28,11 @@ export function startPodGcController(context: ControllerContext): RunnableContro
     'Number of pods that are being forcefully deleted since the Pod GC Controller started.',
     ['namespace', 'reason'],
   );
+  const failed = metrics.counter(
+    'pod_gc_collector_force_delete_pod_errors_total',
+    'Number of errors encountered when forcefully deleting the pods since the Pod GC Controller started.',
+    ['namespace', 'reason'],
+  );
 
   const nodeOf = (name: string) => nodes.lister.get(name);
 
@@ -83,6 +88,7 @@ export function startPodGcController(context: ControllerContext): RunnableContro
         .delete(name, { namespace, gracePeriodSeconds: 0, preconditions: { uid }, signal });
       removed.inc({ namespace: namespace ?? '', reason });
     } catch (error) {
+      failed.inc({ namespace: namespace ?? '', reason });
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
   }

@@ -45,6 +45,14 @@ export function podsToDelete(pods: readonly Pod[], count: number, options: Ranki
   return [...pods].sort(byDeletionPriority(options)).slice(0, count);
 }
 
+/** How much longer a Pod has been ready than the youngest ready one; undefined: it is not ready itself. */
+export function deletionAgeRatio(pod: Pod, pods: readonly Pod[], now: number): number | undefined {
+  const ageOf = (candidate: Pod) => now - Date.parse(readySince(candidate) ?? '');
+  const age = ageOf(pod);
+  const youngest = Math.min(...pods.map(ageOf).filter((ms) => !Number.isNaN(ms)));
+  return Number.isNaN(age) || youngest <= 0 ? undefined : age / youngest;
+}
+
 const lowest =
   (rank: (pod: Pod) => number): Comparison =>
   (a, b) =>

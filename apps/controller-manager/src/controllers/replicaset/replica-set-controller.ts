@@ -17,6 +17,7 @@ import {
   type ReconcileResult,
   type Reconciler,
 } from '@tinkernetes/controller';
+import { exponentialBuckets } from '@tinkernetes/component-base';
 import type { RateLimitingQueue } from '@tinkernetes/workqueue';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
@@ -25,7 +26,7 @@ import { watchOwned } from '../shared/owned-objects';
 import { createPod, deletePod, podFromTemplate } from '../shared/pod-control';
 import { sameStatus } from '../shared/same-status';
 import { watchObjects } from '../shared/watch-objects';
-import { podsToDelete } from './pod-ranking';
+import { deletionAgeRatio, podsToDelete } from './pod-ranking';
 import { calculateStatus, untilNextAvailable, type StatusInput } from './status';
 
 /** At most so many Pods are created or deleted in one go. */
@@ -68,6 +69,7 @@ class ReplicaSetController implements Reconciler {
   private readonly sets;
   private readonly pods;
   private readonly expectations: ControllerExpectations;
+  private readonly ageRatios;
 
   constructor(
     private readonly context: ControllerContext,
@@ -76,6 +78,11 @@ class ReplicaSetController implements Reconciler {
   ) {
     this.name = kind.name;
     this.expectations = new ControllerExpectations(context.clock);
+    this.ageRatios = context.metrics.histogram(
+      'replicaset_controller_sorting_deletion_age_ratio',
+      "The ratio of chosen deleted pod's ages to the current youngest pod's age (at the time). Should be <2. Only Ready pods are considered.",
+      { buckets: exponentialBuckets(0.25, 2, 6) },
+    );
     this.sets = context.informers.for(kind.descriptor);
     this.pods = context.informers.for(Pods);
     indexByControllerUid(this.sets);
@@ -205,6 +212,10 @@ class ReplicaSetController implements Reconciler {
       podsOnNode: this.podsOnNodes(set),
       now: clock.now(),
     });
+    for (const pod of chosen) {
+      const ratio = deletionAgeRatio(pod, active, clock.now());
+      if (ratio !== undefined) this.ageRatios.observe(ratio);
+    }
     this.expectations.expectDeletions(key, chosen.map(keyOf));
     const results = await settleInTurns(chosen, (pod) => deletePod(this.context, { owner: set, pod, trace }));
     let error: unknown;

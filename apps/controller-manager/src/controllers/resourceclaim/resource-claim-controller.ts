@@ -8,6 +8,7 @@ import {
 } from '@tinkernetes/api';
 import { controllerOf, isPodTerminal, keyOf } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
+import type { Counter } from '@tinkernetes/component-base';
 import type { Reconciler } from '@tinkernetes/controller';
 import type { EventRecorder } from '@tinkernetes/controller';
 import type { Lister } from '@tinkernetes/informers';
@@ -15,6 +16,7 @@ import type { ResourceClaimTemplate } from '@tinkernetes/api';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
 import { settleConsumers } from './consumers';
+import { isAdminAccess, registerClaimMetrics } from './claim-metrics';
 import { claimFor, claimNameOf, entryAnnotation, isOwnedBy } from './pod-claims';
 
 const podPrefix = 'pod:';
@@ -73,7 +75,8 @@ export function startResourceClaimController(context: ControllerContext): Runnab
     added: (template) =>
       pods.lister.byIndex(templateIndex, keyOf(template)).forEach((pod) => enqueuePod(pod, false)),
   });
-  const deps = { client, recorder, claims: claims.lister, templates: templates.lister };
+  const creations = registerClaimMetrics(context.metrics, claims.lister);
+  const deps = { client, recorder, creations, claims: claims.lister, templates: templates.lister };
   const reconciler: Reconciler = {
     name: 'resourceclaim-controller',
     async reconcile(key, { signal }) {
@@ -98,6 +101,7 @@ export function startResourceClaimController(context: ControllerContext): Runnab
 interface EquipDeps {
   client: Client;
   recorder: EventRecorder;
+  creations: Counter;
   claims: Lister<ResourceClaim>;
   templates: Lister<ResourceClaimTemplate>;
   signal: AbortSignal;
@@ -138,7 +142,7 @@ async function equipPod(pod: Pod, deps: EquipDeps): Promise<void> {
 async function ensureClaim(
   pod: Pod,
   entry: PodResourceClaim,
-  { client, claims, templates, signal }: EquipDeps,
+  { client, creations, claims, templates, signal }: EquipDeps,
 ): Promise<string | undefined> {
   const { resourceClaimTemplateName: templateName } = entry;
   if (!templateName) return undefined;
@@ -158,10 +162,17 @@ async function ensureClaim(
     throw new Error(
       `resource claim template "${templateName}": resourceclaimtemplate.resource.k8s.io "${templateName}" not found`,
     );
-  const created = await client
-    .for(ResourceClaims)
-    .create(claimFor(pod, entry.name, template), { namespace, signal });
-  return created.metadata.name;
+  const wanted = claimFor(pod, entry.name, template);
+  const note = (status: 'success' | 'failure') =>
+    creations.inc({ status, admin_access: String(isAdminAccess(wanted)) });
+  try {
+    const created = await client.for(ResourceClaims).create(wanted, { namespace, signal });
+    note('success');
+    return created.metadata.name;
+  } catch (error) {
+    note('failure');
+    throw error;
+  }
 }
 
 /** A Pod that was placed without the scheduler may use what is allocated already. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigMaps, Namespaces } from '@tinkernetes/api';
-import { isAlreadyExists } from '@tinkernetes/apimachinery';
+import { isAlreadyExists, StatusError } from '@tinkernetes/apimachinery';
+import { exponentialBuckets } from '@tinkernetes/component-base';
 import type { Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
@@ -11,7 +12,7 @@ const description =
 
 /** Keeps ConfigMap `kube-root-ca.crt` in each active Namespace. Source: k8s.io/kubernetes/pkg/controller/certificates/rootcacertpublisher. */
 export function startRootCaCertPublisher(context: ControllerContext): RunnableController {
-  const { client, flags, informers } = context;
+  const { client, clock, flags, informers, metrics } = context;
   const namespaces = informers.for(Namespaces);
   const configMaps = informers.for(ConfigMaps);
   const queue = context.queues.create('root-ca-certificate-publisher-controller');
@@ -25,34 +26,58 @@ export function startRootCaCertPublisher(context: ControllerContext): RunnableCo
   configMaps.addEventHandler({ updated: (_, next) => onConfigMap(next), deleted: onConfigMap });
   let rootCa: Promise<string> | undefined;
 
+  const syncs = metrics.counter(
+    'root_ca_cert_publisher_sync_total',
+    'Number of namespace syncs happened in root ca cert publisher.',
+    ['code'],
+  );
+  const durations = metrics.histogram(
+    'root_ca_cert_publisher_sync_duration_seconds',
+    'Number of namespace syncs happened in root ca cert publisher.',
+    { labelNames: ['code'], buckets: exponentialBuckets(0.001, 2, 15) },
+  );
+  const publish = async (name: string, signal: AbortSignal): Promise<void> => {
+    const namespace = namespaces.lister.get(name);
+    const file = flags['root-ca-file'];
+    if (!file || !namespace || namespace.status?.phase === 'Terminating') return;
+    rootCa ??= readFile(file, 'utf8');
+    const data = { 'ca.crt': await rootCa };
+    const current = configMaps.lister.get(configMapName, name);
+    const maps = client.for(ConfigMaps);
+    if (!current) {
+      const metadata = {
+        name: configMapName,
+        namespace: name,
+        annotations: { 'kubernetes.io/description': description },
+      };
+      await maps.create({ metadata, data }, { namespace: name, signal }).catch((error: unknown) => {
+        if (!isAlreadyExists(error)) throw error;
+      });
+    } else if (
+      JSON.stringify(current.data) !== JSON.stringify(data) ||
+      current.metadata.annotations?.['kubernetes.io/description'] !== description
+    ) {
+      const annotations = { ...current.metadata.annotations, 'kubernetes.io/description': description };
+      await maps.update(
+        { ...current, data, metadata: { ...current.metadata, annotations } },
+        { namespace: name, signal },
+      );
+    }
+  };
   const reconciler: Reconciler = {
     name: 'root-ca-certificate-publisher-controller',
     async reconcile(name, { signal }) {
-      const namespace = namespaces.lister.get(name);
-      const file = flags['root-ca-file'];
-      if (!file || !namespace || namespace.status?.phase === 'Terminating') return;
-      rootCa ??= readFile(file, 'utf8');
-      const data = { 'ca.crt': await rootCa };
-      const current = configMaps.lister.get(configMapName, name);
-      const maps = client.for(ConfigMaps);
-      if (!current) {
-        const metadata = {
-          name: configMapName,
-          namespace: name,
-          annotations: { 'kubernetes.io/description': description },
-        };
-        await maps.create({ metadata, data }, { namespace: name, signal }).catch((error: unknown) => {
-          if (!isAlreadyExists(error)) throw error;
-        });
-      } else if (
-        JSON.stringify(current.data) !== JSON.stringify(data) ||
-        current.metadata.annotations?.['kubernetes.io/description'] !== description
-      ) {
-        const annotations = { ...current.metadata.annotations, 'kubernetes.io/description': description };
-        await maps.update(
-          { ...current, data, metadata: { ...current.metadata, annotations } },
-          { namespace: name, signal },
-        );
+      const startedAt = clock.monotonic();
+      const note = (code: number) => {
+        syncs.inc({ code });
+        durations.observe((clock.monotonic() - startedAt) / 1000, { code });
+      };
+      try {
+        await publish(name, signal);
+        note(200);
+      } catch (error) {
+        note(error instanceof StatusError ? error.code : 500);
+        throw error;
       }
     },
   };

@@ -68,10 +68,14 @@ interface UpdateInput {
   isAvailable(pod: Pod): boolean;
 }
 
+/** How many of so many Pods may be away at a time. */
+export const maxUnavailableOf = ({ spec }: StatefulSet, replicas: number): number =>
+  Math.max(1, scaledValue(spec.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1, replicas, 'up'));
+
 /** From the highest ordinal down to the partition, at most maxUnavailable (1) Pods away at a time. */
 function planUpdate({ set, byOrdinal, created, wanted, updateRevision, isAvailable }: UpdateInput): Action[] {
-  const { partition = 0, maxUnavailable = 1 } = set.spec.updateStrategy?.rollingUpdate ?? {};
-  const allowed = Math.max(1, scaledValue(maxUnavailable, wanted.length, 'up'));
+  const { partition = 0 } = set.spec.updateStrategy?.rollingUpdate ?? {};
+  const allowed = maxUnavailableOf(set, wanted.length);
   const targets = wanted.filter((ordinal) => ordinal >= startOrdinal(set) + partition).reverse();
   const actions: Action[] = [];
   let away = 0;

@@ -18,6 +18,7 @@ import { sameStatus } from '../shared/same-status';
 import { watchObjects } from '../shared/watch-objects';
 import { isLeaving, missingOwners } from './claim-retention';
 import { memberClaims, memberPod, ordinalOf, podName, revisionOfPod, type MemberRevision } from './identity';
+import { registerSetMetrics } from './metrics';
 import { planActions, type Action } from './plan';
 import { calculateStatus } from './status';
 
@@ -49,6 +50,7 @@ class StatefulSetController implements Reconciler {
   ) {
     const { informers } = context;
     this.sets = informers.for(StatefulSets);
+    registerSetMetrics(context.metrics, this.sets.lister);
     this.pods = informers.for(Pods);
     this.revisions = informers.for(ControllerRevisions);
     this.claims = informers.for(PersistentVolumeClaims);

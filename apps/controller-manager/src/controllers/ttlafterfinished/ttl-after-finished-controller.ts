@@ -1,5 +1,6 @@
 import { Jobs, type Job } from '@tinkernetes/api';
 import { ignoreNotFound, keyOf } from '@tinkernetes/apimachinery';
+import { exponentialBuckets } from '@tinkernetes/component-base';
 import type { ReconcileResult, Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
@@ -19,7 +20,12 @@ function untilExpiry(job: Job, now: number): number | undefined {
  * Source: k8s.io/kubernetes/pkg/controller/ttlafterfinished.
  */
 export function startTtlAfterFinishedController(context: ControllerContext): RunnableController {
-  const { client, clock, informers } = context;
+  const { client, clock, informers, metrics } = context;
+  const lateness = metrics.histogram(
+    'ttl_after_finished_controller_job_deletion_duration_seconds',
+    'The time it took to delete the job since it became eligible for deletion',
+    { buckets: exponentialBuckets(0.1, 2, 14) },
+  );
   const queue = context.queues.create('ttl_jobs_to_delete');
   const jobs = informers.for(Jobs);
   const enqueue = (job: Job) => {
@@ -44,6 +50,7 @@ export function startTtlAfterFinishedController(context: ControllerContext): Run
         .for(Jobs)
         .delete(name, { namespace, signal, propagationPolicy: 'Foreground', preconditions })
         .catch(ignoreNotFound);
+      lateness.observe(-stillLeft / 1000);
     },
   };
   return queueController({

@@ -1,5 +1,6 @@
 import type { Node, PersistentVolume, PersistentVolumeClaim } from '@tinkernetes/api';
-import { findVolume } from './match';
+import { findVolume, mismatchOf } from './match';
+import { waitingFor } from './waiting';
 
 const volume = (name: string, change: object = {}, spec: object = {}): PersistentVolume => ({
   metadata: { name, labels: { tier: name } },
@@ -80,4 +81,37 @@ it.each([
   ],
 ])('finds %s', (_, given, volumes, expected) => {
   expect(findVolume(given, volumes, n1)?.metadata.name).toBe(expected);
+});
+
+it.each([
+  ['nothing', volume('v'), claim(), undefined],
+  ['its size', volume('v', {}, { capacity: { storage: '1Gi' } }), claim(), 'requested PV is too small'],
+  ['its class', volume('v'), claim({ storageClassName: 'slow' }), 'storageClassName does not match'],
+  ['its mode', volume('v'), claim({ volumeMode: 'Block' }), 'incompatible volumeMode'],
+  ['its access', volume('v'), claim({ accessModes: ['ReadWriteMany'] }), 'incompatible accessMode'],
+  [
+    'its end',
+    volume('v', { metadata: { name: 'v', deletionTimestamp: '2026-01-01T00:00:00Z' } }),
+    claim(),
+    'the volume is marked for deletion "v"',
+  ],
+])('says that %s keeps a volume from the claim that names it', (_, named, wanted, expected) => {
+  expect(mismatchOf(named, wanted)).toBe(expected);
+});
+
+it.each([
+  [[], 'WaitForFirstConsumer', 'waiting for first consumer to be created before binding'],
+  [['a'], 'WaitForPodScheduled', 'waiting for pod a to be scheduled'],
+  [['a', 'b'], 'WaitForPodScheduled', 'waiting for pods a,b to be scheduled'],
+])('says which of the Pods %j a claim waits for', (names, reason, message) => {
+  const podOf = (name: string, change: object) => ({
+    metadata: { name },
+    spec: { containers: [] },
+    ...change,
+  });
+  const others = [
+    podOf('placed', { spec: { nodeName: 'n1', containers: [] } }),
+    podOf('done', { status: { phase: 'Failed' } }),
+  ];
+  expect(waitingFor([...names.map((name) => podOf(name, {})), ...others])).toEqual({ reason, message });
 });

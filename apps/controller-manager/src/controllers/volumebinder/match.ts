@@ -21,14 +21,27 @@ const capacityOf = (volume: PersistentVolume): Quantity => sizeOf(volume.spec.ca
 const requestOf = (claim: PersistentVolumeClaim): Quantity =>
   sizeOf(claim.spec.resources?.requests?.['storage']);
 
+const modeOf = ({ spec }: PersistentVolume | PersistentVolumeClaim): string =>
+  spec.volumeMode ?? 'Filesystem';
+const offersModes = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
+  (claim.spec.accessModes ?? []).every((mode) => volume.spec.accessModes?.includes(mode));
+
+/** Why a volume that a claim names is none for it. Source: pkg/controller/volume/persistentvolume checkVolumeSatisfyClaim. */
+export function mismatchOf(volume: PersistentVolume, claim: PersistentVolumeClaim): string | undefined {
+  if (volume.metadata.deletionTimestamp) return `the volume is marked for deletion "${volume.metadata.name}"`;
+  if (capacityOf(volume).compare(requestOf(claim)) < 0) return 'requested PV is too small';
+  if (classNameOf(volume) !== classNameOf(claim)) return 'storageClassName does not match';
+  if (modeOf(volume) !== modeOf(claim)) return 'incompatible volumeMode';
+  return offersModes(volume, claim) ? undefined : 'incompatible accessMode';
+}
+
 /** Whether the volume has what the claim asks for, whoever it may belong to. */
 export function satisfies(volume: PersistentVolume, claim: PersistentVolumeClaim, node?: Node): boolean {
-  const modes = volume.spec.accessModes ?? [];
   const affinity = volume.spec.nodeAffinity?.required;
   return (
     classNameOf(volume) === classNameOf(claim) &&
-    (volume.spec.volumeMode ?? 'Filesystem') === (claim.spec.volumeMode ?? 'Filesystem') &&
-    (claim.spec.accessModes ?? []).every((mode) => modes.includes(mode)) &&
+    modeOf(volume) === modeOf(claim) &&
+    offersModes(volume, claim) &&
     capacityOf(volume).compare(requestOf(claim)) >= 0 &&
     (!claim.spec.selector || selectorOf(claim.spec.selector).matches(volume.metadata.labels)) &&
     (!node || !affinity || nodeSelectorMatches(affinity, node))

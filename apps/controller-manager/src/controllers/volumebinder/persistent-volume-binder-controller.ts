@@ -3,6 +3,7 @@ import {
   Nodes,
   PersistentVolumeClaims,
   PersistentVolumes,
+  Pods,
   StorageClasses,
   type PersistentVolume,
   type PersistentVolumeClaim,
@@ -15,14 +16,18 @@ import type { ReconcileResult, Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
 import { sameStatus } from '../shared/same-status';
+import { claimsOf } from '../volumeprotection/persistent-volume-claim-protection-controller';
 import { hostPathProvisioner, provisionedBy, provisionVolume } from './host-path-provisioner';
-import { classNameOf, findVolume, isReservedFor, satisfies, waitsForConsumer } from './match';
+import { createBinderMetrics } from './binder-metrics';
+import { classNameOf, findVolume, isReservedFor, mismatchOf, waitsForConsumer } from './match';
+import { waitingFor } from './waiting';
 
 const bindCompleted = 'pv.kubernetes.io/bind-completed';
 const boundByController = 'pv.kubernetes.io/bound-by-controller';
 const provisionerAnnotation = 'volume.kubernetes.io/storage-provisioner';
 const selectedNode = 'volume.kubernetes.io/selected-node';
 const volumePrefix = 'volume/';
+const podIndex = 'podsOfUnboundClaim';
 /** Upstream looks at all claims again at this pace, and repeats what it says about those that wait. */
 const resyncMs = 15_000;
 
@@ -42,6 +47,8 @@ class VolumeBinder implements Reconciler {
   private readonly volumes;
   private readonly classes;
   private readonly nodes;
+  private readonly pods;
+  private readonly metrics;
 
   constructor(
     private readonly context: ControllerContext,
@@ -52,6 +59,14 @@ class VolumeBinder implements Reconciler {
     this.volumes = informers.for(PersistentVolumes);
     this.classes = informers.for(StorageClasses);
     this.nodes = informers.for(Nodes);
+    this.pods = informers.for(Pods);
+    this.pods.addIndex(podIndex, claimsOf);
+    this.metrics = createBinderMetrics(context.metrics, {
+      plugin: hostPathProvisioner,
+      now: () => context.clock.monotonic(),
+      volumes: this.volumes.lister,
+      claims: this.claims.lister,
+    });
     const enqueueVolume = (volume: PersistentVolume) => enqueue(volumePrefix + volume.metadata.name);
     const enqueuePending = () => {
       for (const claim of this.claims.lister.list())
@@ -93,6 +108,12 @@ class VolumeBinder implements Reconciler {
   }
 
   private async syncBoundClaim(claim: PersistentVolumeClaim): Promise<void> {
+    if (!claim.spec.volumeName)
+      return this.loseClaim(
+        claim,
+        'ClaimLost',
+        'Bound claim has lost reference to PersistentVolume. Data on the volume is lost!',
+      );
     const volume = this.volumes.lister.get(claim.spec.volumeName ?? '');
     if (!volume)
       return this.loseClaim(
@@ -111,33 +132,34 @@ class VolumeBinder implements Reconciler {
 
   private async syncUnboundClaim(claim: PersistentVolumeClaim): Promise<ReconcileResult | void> {
     const storageClass = this.classes.lister.get(classNameOf(claim));
-    if (claim.spec.volumeName) {
-      const volume = this.volumes.lister.get(claim.spec.volumeName);
-      if (volume && (!volume.spec.claimRef || isReservedFor(volume, claim)) && satisfies(volume, claim))
-        return this.bind(volume, claim);
-      if (volume?.spec.claimRef && !isReservedFor(volume, claim))
-        this.say(
-          claim,
-          'Warning',
-          'FailedBinding',
-          `volume "${claim.spec.volumeName}" already bound to a different claim.`,
-        );
-      return this.setPhase(claim, 'Pending');
-    }
+    if (claim.spec.volumeName) return this.syncRequestedVolume(claim);
     if (waitsForConsumer(storageClass, claim)) {
-      this.say(
-        claim,
-        'Normal',
-        'WaitForFirstConsumer',
-        'waiting for first consumer to be created before binding',
-      );
-      return this.setPhase(claim, 'Pending');
+      const { reason, message } = waitingFor(this.pods.lister.byIndex(podIndex, keyOf(claim)));
+      this.say(claim, 'Normal', reason, message);
+      await this.setPhase(claim, 'Pending');
+      return { requeueAfterMs: resyncMs };
     }
     const node = this.nodes.lister.get(claim.metadata.annotations?.[selectedNode] ?? '');
     const volume = findVolume(claim, this.volumes.lister.list(), node);
     if (volume) return this.bind(volume, claim);
     await this.setPhase(claim, 'Pending');
     return this.provision(claim, storageClass);
+  }
+
+  /** A claim that names its volume gets that or none. */
+  private async syncRequestedVolume(claim: PersistentVolumeClaim): Promise<ReconcileResult | void> {
+    const { volumeName: name = '' } = claim.spec;
+    const volume = this.volumes.lister.get(name);
+    if (!volume) return this.setPhase(claim, 'Pending');
+    const isFree = !volume.spec.claimRef;
+    if (!isFree && isReservedFor(volume, claim)) return this.bind(volume, claim);
+    const mismatch = isFree ? mismatchOf(volume, claim) : undefined;
+    if (isFree && mismatch === undefined) return this.bind(volume, claim);
+    if (mismatch !== undefined)
+      this.say(claim, 'Warning', 'VolumeMismatch', `Cannot bind to requested volume "${name}": ${mismatch}`);
+    else this.say(claim, 'Warning', 'FailedBinding', `volume "${name}" already bound to a different claim.`);
+    await this.setPhase(claim, 'Pending');
+    return { requeueAfterMs: resyncMs };
   }
 
   private async provision(
@@ -169,7 +191,9 @@ class VolumeBinder implements Reconciler {
     if (provisioner === hostPathProvisioner) {
       const volume = provisionVolume(claim, storageClass);
       try {
-        await client.for(PersistentVolumes).create(volume, { trace: client.traceOf(claim) });
+        await this.metrics.operation('provision', () =>
+          client.for(PersistentVolumes).create(volume, { trace: client.traceOf(claim) }),
+        );
         this.say(
           claim,
           'Normal',
@@ -278,7 +302,9 @@ class VolumeBinder implements Reconciler {
     if (provisioner === undefined) {
       const obstacle = obstacleToDeletion(volume);
       if (obstacle !== undefined) return this.failVolume(volume, 'VolumeFailedDelete', obstacle);
-      await rm(volume.spec.hostPath?.path ?? '', { recursive: true, force: true });
+      await this.metrics.operation('delete', () =>
+        rm(volume.spec.hostPath?.path ?? '', { recursive: true, force: true }),
+      );
     }
     await this.context.client.for(PersistentVolumes).delete(volume.metadata.name).catch(ignoreNotFound);
   }
@@ -294,8 +320,10 @@ class VolumeBinder implements Reconciler {
     await this.setPhase(claim, 'Lost');
   }
 
+  /** Without a volume it has no size and no modes, either. */
   private setPhase(claim: PersistentVolumeClaim, phase: 'Pending' | 'Lost'): Promise<void> {
-    return this.writeClaimStatus(claim, { ...claim.status, phase });
+    const { accessModes: _modes, capacity: _capacity, ...status } = claim.status ?? {};
+    return this.writeClaimStatus(claim, { ...status, phase });
   }
 
   private async writeClaimStatus(
