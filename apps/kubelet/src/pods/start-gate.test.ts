@@ -37,6 +37,21 @@ describe('StartGate', () => {
     expect(begun).toHaveLength(40);
   });
 
+  it('waits longer where all take their time, as on a busy machine', async () => {
+    const clock = new VirtualClock();
+    const gate = new StartGate(clock);
+    for (let i = 0; i < 40; i++) {
+      const slow = gate.pass(() => clock.sleep(400));
+      await clock.advance(400);
+      await slow;
+    }
+    const { begun } = start(gate, 40);
+    await clock.advance(1000);
+    expect(begun).toHaveLength(32);
+    await clock.advance(600);
+    expect(begun).toHaveLength(40);
+  });
+
   it('gives the place of one that fails to the next', async () => {
     const gate = new StartGate(new VirtualClock());
     for (let i = 0; i < 40; i++)
