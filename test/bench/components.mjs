@@ -8,6 +8,7 @@ import { root } from './cluster.mjs';
 
 /** As the launcher starts its children. */
 const nodeFlags = ['--max-semi-space-size=4', '--v8-pool-size=1'];
+const env = { MALLOC_ARENA_MAX: '2', ...process.env };
 const profileAt = process.argv.indexOf('--profile');
 const profileDir = profileAt < 0 ? undefined : process.argv[profileAt + 1];
 let profiles = 0;
@@ -20,7 +21,7 @@ export function component(app, argv, log) {
   const child = spawn(
     process.execPath,
     [...nodeFlags, ...profile, join(root, 'dist/run.cjs'), app, ...argv],
-    { stdio: ['ignore', 'ignore', openSync(log, 'a')] },
+    { env, stdio: ['ignore', 'ignore', openSync(log, 'a')] },
   );
   return Object.assign(child, { profile: profileDir && join(profileDir, name) });
 }
