@@ -36,6 +36,8 @@ export interface RequestInfo {
   readonly resource: string;
   readonly subresource: string;
   readonly name: string;
+  /** Whether it is one of the deprecated paths below `/watch/`. */
+  readonly watchPath: boolean;
   /** Path segments from the resource on. */
   readonly parts: readonly string[];
 }

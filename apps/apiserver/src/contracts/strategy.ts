@@ -34,6 +34,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   /** Fields for `fieldSelector` besides metadata.name and metadata.namespace; unknown ones are a 400. */
   readonly selectableFields?: (object: T) => Readonly<Record<string, string>>;
   readonly selectableFieldNames?: readonly string[];
+  /** What the 400 says, where the kind has words of its own. */
+  readonly unsupportedField?: (field: string) => string;
   /** `metadata.generation` is kept and counts up when anything but metadata and status changes. Default: has status subresource. */
   readonly hasGeneration?: boolean;
   /** Whether an update counts the generation up, seen before `prepareForUpdate`, where the above is not the rule. */
@@ -59,7 +61,9 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly ttlSeconds?: (object: T) => number | undefined;
   /** All cells of a row of the Table rendering (the name too), in the order of table-columns.json. */
   readonly tableCells?: (object: T, now: number) => readonly unknown[];
-  /** Metadata beside a row's cells, where upstream's internal type lacks some of what the version shows. */
+  /** What a row's conditions say of the object; none: they are left out. */
+  readonly rowConditions?: (object: T) => readonly object[];
+  /** Metadata shown alone or beside a row's cells, where upstream's internal type lacks some of what the version shows. */
   readonly rowMetadata?: (object: T) => ObjectMeta;
 }
 

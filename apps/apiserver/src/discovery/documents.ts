@@ -92,13 +92,41 @@ function compareVersions(a: string, b: string): number {
 export function apiResourceList(table: ResourceTable, group: string, version: string): object | undefined {
   const path = group ? `/apis/${group}/${version}` : `/api/${version}`;
   const fact = loadDiscovery()[path];
-  if (fact) return fact;
+  if (fact) return inFieldOrder(fact as unknown as APIResourceListFact);
   if (!table.hasGroupVersion(group, version)) return undefined;
   const resources = [...table.all()]
     .filter(({ descriptor }) => descriptor.group === group && descriptor.version === version)
     .flatMap(resourceFacts)
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: `${group}/${version}`, resources };
+}
+
+interface APIResourceListFact {
+  kind: string;
+  apiVersion?: string;
+  groupVersion: string;
+  resources: APIResourceFact[];
+}
+
+/** Facts are sorted by name; the API writes fields in the order of its types. */
+function inFieldOrder({ kind, apiVersion, groupVersion, resources }: APIResourceListFact): object {
+  return {
+    kind,
+    ...(apiVersion ? { apiVersion } : undefined),
+    groupVersion,
+    resources: resources.map(({ name, singularName, namespaced, group, version, kind, verbs, ...rest }) => ({
+      name,
+      singularName,
+      namespaced,
+      ...(group ? { group } : undefined),
+      ...(version ? { version } : undefined),
+      kind,
+      verbs,
+      ...(rest.shortNames ? { shortNames: rest.shortNames } : undefined),
+      ...(rest.categories ? { categories: rest.categories } : undefined),
+      ...(rest.storageVersionHash ? { storageVersionHash: rest.storageVersionHash } : undefined),
+    })),
+  };
 }
 
 function resourceFacts(resource: ServedResource): APIResourceFact[] {

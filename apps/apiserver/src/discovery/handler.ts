@@ -1,5 +1,6 @@
 import type { ApiRequest } from '../contracts';
-import { unknownResource } from '../endpoints/dispatch';
+import { checkRouteMediaTypes } from '../endpoints/route-media-types';
+import { unknownResource, unsupportedMethod } from '../endpoints/routes';
 import { negotiate } from '../endpoints/negotiation';
 import { serialize } from '../endpoints/presenter';
 import { splitPath } from '../server/request-info';
@@ -20,6 +21,7 @@ export async function serveDiscovery(options: DiscoveryOptions, request: ApiRequ
   const parts = splitPath(request.info.path);
   const [root, second, third] = parts;
   if (root === 'api' && parts.length === 1) {
+    checkRoute(request);
     await answerRoot(options, request, '/api', {
       kind: 'APIVersions',
       versions: ['v1'],
@@ -36,15 +38,24 @@ export async function serveDiscovery(options: DiscoveryOptions, request: ApiRequ
     return true;
   }
   if (root === 'api' && parts.length === 2 && second) {
+    checkRoute(request);
     answerResources(options, request, '', second);
     return true;
   }
   if (root !== 'apis' || !second || parts.length > 3) return false;
   const group = apiGroups(options.table).find(({ name }) => name === second);
   if (!group) throw new PlainNotFound();
-  if (third) answerResources(options, request, second, third);
-  else answer(request, { kind: 'APIGroup', apiVersion: 'v1', ...group });
+  if (third) {
+    checkRoute(request);
+    answerResources(options, request, second, third);
+  } else answer(request, { kind: 'APIGroup', apiVersion: 'v1', ...group });
   return true;
+}
+
+/** `/apis` and the groups below it, which upstream's aggregator answers, take any method. */
+function checkRoute({ raw }: ApiRequest): void {
+  if (raw.method !== 'GET') throw unsupportedMethod();
+  checkRouteMediaTypes('GET', raw.headers, { isList: false });
 }
 
 async function answerRoot(
@@ -79,6 +90,6 @@ function answerResources(
 }
 
 function answer(request: ApiRequest, value: object): void {
-  const negotiated = negotiate(request.raw.headers.accept, { protobuf: false, scope: 'none' });
+  const negotiated = negotiate(request.raw.headers.accept, { protobuf: true, scope: 'none' });
   sendBytes(request.response, 200, negotiated.contentType, serialize(value, negotiated));
 }

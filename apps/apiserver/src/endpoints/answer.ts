@@ -21,6 +21,14 @@ export const negotiateObject = (request: ResourceRequest): Negotiated =>
     target: targetOf(request),
   });
 
+/**
+ * Refuses who takes no form of the kind, before anything is done. A list of metadata is not known to be none before there
+ * is an object.
+ */
+export function checkNegotiable(request: ResourceRequest): void {
+  negotiate(request.raw.headers.accept, { protobuf: hasProtobuf(request), scope: 'watch' });
+}
+
 /** Answers with one stored object. */
 export async function sendEntry(
   context: EndpointContext,

@@ -4,7 +4,7 @@ import { JsonSyntaxError } from '../codec/json-reader';
 import { parseYaml } from '../codec/yaml-reader';
 import { fieldManagement } from '../registry/generic/field-tracking';
 import { readBody } from '../server/body';
-import { negotiateObject, sendEntry } from './answer';
+import { checkNegotiable, sendEntry } from './answer';
 import type { Written } from '../registry/generic/store-options';
 import type { Endpoint, EndpointContext, ResourceRequest } from './context';
 import { storeOf } from './context';
@@ -31,7 +31,7 @@ export async function applyTo<T extends KubeObject>(
   configOf: (given: T) => KubeObject,
 ): Promise<Written> {
   const query = patchQuery(request, { apply: true });
-  negotiateObject(request);
+  checkNegotiable(request);
   const { info, resource } = request;
   const given = parseConfig(await readBody(request.raw, context.options.maxRequestBodyBytes));
   checkConfig(request, given.config, kind);

@@ -1,5 +1,5 @@
 import { badRequest } from '@tinkernetes/apimachinery';
-import { negotiateObject, sendEntry } from './answer';
+import { checkNegotiable, sendEntry } from './answer';
 import type { Endpoint } from './context';
 import { storeOf } from './context';
 import { toStorage } from './presenter';
@@ -11,7 +11,7 @@ import { writeQuery } from './write-options';
 /** POST of a new object. */
 export const create: Endpoint = async (context, request) => {
   const query = writeQuery(request, 'CreateOptions');
-  negotiateObject(request);
+  checkNegotiable(request);
   const { resource } = request;
   const { codec, descriptor } = resource;
   const target = internalTypeOf(descriptor.group, descriptor.kind);

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@tinkernetes/api';
 import { deleteObject } from '../registry/generic/deletion';
-import { sendEntry, sendValue, negotiateObject } from './answer';
+import { sendEntry, sendValue, checkNegotiable } from './answer';
 import type { Endpoint, ResourceRequest } from './context';
 import { storeOf } from './context';
 import { readDeleteOptions } from './delete-options';
@@ -8,7 +8,7 @@ import { writeContext } from './write-context';
 
 /** DELETE of one object. */
 export const deleteOne: Endpoint = async (context, request) => {
-  negotiateObject(request);
+  checkNegotiable(request);
   const options = await readDeleteOptions(context, request);
   const { info, resource } = request;
   const query = { dryRun: options.dryRun, fieldManager: '' };

@@ -2,6 +2,7 @@ import { StatusError } from '@tinkernetes/apimachinery';
 import type { ApiRequest, RequestInfo } from '../contracts';
 import type { ServedResource } from '../registry/generic/served-resource';
 import { PlainNotFound } from '../server/respond';
+import { checkNegotiable } from './answer';
 import type { Endpoint, EndpointContext, ResourceRequest } from './context';
 import { create } from './create';
 import { deleteOne } from './delete';
@@ -9,6 +10,8 @@ import { deleteCollection } from './delete-collection';
 import { get } from './get';
 import { list } from './list';
 import { patch } from './patch';
+import { checkRoute, checkSubresourceMethod, unknownResource, unsupportedMethod } from './routes';
+import { checkRouteMediaTypes } from './route-media-types';
 import { binding } from './subresources/binding';
 import { eviction } from './subresources/eviction';
 import { scale } from './subresources/scale';
@@ -30,13 +33,16 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
 /** Subresources with a kind of their own. */
 const subresourceEndpoints: Readonly<Record<string, Endpoint>> = { scale, binding, eviction };
 
-export const unknownResource = (): StatusError =>
-  new StatusError('NotFound', 'the server could not find the requested resource', { details: {} });
-
 /** Finds what a resource request is for and runs its verb. */
 export async function dispatch(context: EndpointContext, request: ApiRequest): Promise<void> {
   const { info } = request;
   const resource = find(context, info);
+  const method = request.raw.method ?? '';
+  if (!info.subresource) {
+    checkRoute(resource, info, method);
+    const isList = method === 'GET' && (info.parts.length === 1 || info.watchPath);
+    if (!resource.custom) checkRouteMediaTypes(method, request.raw.headers, { isList });
+  }
   if (resource.deprecationWarning) request.warn(resource.deprecationWarning);
   if (info.subresource) {
     await dispatchSubresource(context, request, resource);
@@ -47,25 +53,19 @@ export async function dispatch(context: EndpointContext, request: ApiRequest): P
     return;
   }
   if (resource.descriptor.group === '' && info.resource === 'componentstatuses') {
-    if (!resource.verbs.has(info.verb)) throw unsupportedVerb();
     const { componentStatuses } = await import('./component-statuses');
     await componentStatuses(context, withResource(request, resource));
     return;
   }
   const virtual = resource.store ? undefined : context.subresources().get(keyOf(resource, ''));
-  if (virtual && resource.verbs.has(info.verb)) {
+  if (virtual) {
     await virtual(request);
     return;
   }
-  if (isForOther(info)) throw unsupportedVerb();
   const endpoint = endpoints[info.verb];
-  if (!endpoint || !resource.store || !resource.verbs.has(info.verb)) throw unsupportedVerb();
+  if (!endpoint || !resource.store) throw unsupportedMethod();
   await endpoint(context, withResource(request, resource));
 }
-
-/** Collections are neither replaced nor patched, and nothing is created below an object. */
-const isForOther = ({ verb, parts }: RequestInfo): boolean =>
-  parts.length > 1 ? verb === 'create' : verb === 'update' || verb === 'patch';
 
 async function dispatchSubresource(
   context: EndpointContext,
@@ -75,16 +75,19 @@ async function dispatchSubresource(
   const { subresource, verb } = request.info;
   const known = resource.subresources.get(subresource);
   if (!known || (request.info.parts.length > 3 && subresource !== 'proxy')) throw unknownResource();
+  checkSubresourceMethod(known, request.raw.method ?? '');
   const handler = context.subresources().get(keyOf(resource, subresource));
   if (handler) {
     await handler(request);
     return;
   }
+  if (!resource.custom)
+    checkRouteMediaTypes(request.raw.method ?? '', request.raw.headers, { isList: false });
   const typed = withResource(request, resource);
-  if (!known.verbs.includes(verb)) throw unsupportedVerb();
+  if (subresource === 'scale') checkNegotiable(typed);
   const special = subresourceEndpoints[subresource];
   const endpoint = special ?? (updateKindOf(typed) ? endpoints[verb] : undefined);
-  if (!endpoint) throw unsupportedVerb();
+  if (!endpoint) throw unsupportedMethod();
   await endpoint(context, typed);
 }
 
@@ -107,11 +110,11 @@ function find({ table }: EndpointContext, info: RequestInfo): ServedResource {
     throw unknownResource();
   }
   const { namespaced } = resource.descriptor;
-  const ownNamespace = apiGroup === '' && info.resource === 'namespaces';
   const isNamed = parts.length > 1;
-  if (namespaced ? isNamed && !namespace : namespace !== '' && !ownNamespace) throw unknownResource();
-  const isWrittenInOne = info.verb === 'create' || info.verb === 'deletecollection';
-  if (namespaced && !namespace && isWrittenInOne) throw unsupportedVerb();
+  // The namespace of a Namespace's own path is its name.
+  const ownNamespace = apiGroup === '' && info.resource === 'namespaces' && isNamed;
+  if (!namespaced && namespace !== '' && !ownNamespace) throw unknownResource();
+  if (namespaced && isNamed && !namespace) throw unknownResource();
   if (name && isNamed) checkPathName(name);
   return resource;
 }
@@ -121,9 +124,3 @@ function checkPathName(name: string): void {
   if (reason)
     throw new StatusError('BadRequest', `Name parameter invalid: ${JSON.stringify(name)}: ${reason}`);
 }
-
-/** What upstream's router answers for a path that has no such method. */
-const unsupportedVerb = (): StatusError =>
-  new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', {
-    details: {},
-  });

@@ -1,10 +1,11 @@
 import { notFound, StatusError } from '@tinkernetes/apimachinery';
-import { sendEntry } from './answer';
+import { checkNegotiable, sendEntry } from './answer';
 import type { Endpoint, EndpointContext, ResourceRequest } from './context';
 import { storeOf } from './context';
 
 /** GET of one object (or its status). */
 export const get: Endpoint = async (context, request) => {
+  checkNegotiable(request);
   const entry = await currentEntry(context, request);
   await sendEntry(context, request, 200, entry);
 };
@@ -26,12 +27,11 @@ export async function currentEntry(context: EndpointContext, request: ResourceRe
   return entry;
 }
 
-/** Throws for anything but a whole number; lists answer it with 400, gets with 500. */
+/** Throws for anything but a whole number of 64 bits; lists answer it with 400, gets with 500. */
 export function parseResourceVersion(text: string, refuse: (message: string) => StatusError): number {
-  if (!/^\d{1,16}$/.test(text)) {
-    throw refuse(
-      `Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
-    );
-  }
-  return Number(text);
+  const isNumber = /^\d+$/.test(text);
+  if (isNumber && BigInt(text) < 2n ** 64n) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
+  const problem = isNumber ? 'value out of range' : 'invalid syntax';
+  const quoted = JSON.stringify(text);
+  throw refuse(`Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${problem}`);
 }

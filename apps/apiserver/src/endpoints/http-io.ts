@@ -48,7 +48,7 @@ export function createHttpIO({ options, clock }: EndpointContext): HttpIO {
       );
     },
     respond(request, code, object) {
-      const negotiated = negotiate(request.raw.headers.accept, { protobuf: false, scope: 'none' });
+      const negotiated = negotiate(request.raw.headers.accept, { protobuf: true, scope: 'none' });
       sendBytes(request.response, code, negotiated.contentType, serialize(inOrder(object), negotiated));
     },
   };

@@ -44,7 +44,9 @@ export async function readPage(
   const candidates = candidatesOf(store, selection);
   if (selection.selective && prepare) await prepare(candidates);
   const slices = new Slices(context.clock);
-  return await fromCache(store, selection, { limit: query.limit, revision, candidates, slices });
+  // Upstream's cache has no pages: who takes what is there takes all of it.
+  const limit = query.resourceVersion === '0' ? 0 : query.limit;
+  return await fromCache(store, selection, { limit, revision, candidates, slices });
 }
 
 async function fromCache(

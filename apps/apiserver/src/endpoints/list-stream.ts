@@ -6,7 +6,8 @@ import type { ServedResource } from '../registry/generic/served-resource';
 import { jsonType } from '../server/respond';
 import type { Slices } from '../server/slices';
 import type { Negotiated } from './negotiation';
-import { emptyList, goYaml, objectOf, partialObject, type ListMeta } from './presenter';
+import { goYaml } from './go-yaml';
+import { emptyList, objectOf, partialObject, type ListMeta } from './presenter';
 import type { StreamedList } from './streamed-write';
 import { tableRow, type TableOptions } from './table';
 
@@ -61,6 +62,9 @@ export function transformedJsonList(
 ): StreamedList {
   // What is listed comes last: `…[]}`.
   const empty = JSON.stringify(emptyList(resource, meta, { negotiated, table }));
+  if (entries.length === 0 && negotiated.transform === 'PartialObjectMetadataList') {
+    return wholeList(`${empty.slice(0, -3)}null}\n`, negotiated);
+  }
   return {
     contentType: negotiated.contentType,
     head: Buffer.from(empty.slice(0, -2)),
@@ -74,6 +78,15 @@ export function transformedJsonList(
   };
 }
 
+/** A list with nothing in it; Go writes a list of metadata that never got an item as null. */
+const wholeList = (text: string, { contentType }: Negotiated): StreamedList => ({
+  contentType,
+  head: Buffer.from(text),
+  tail: nothing,
+  count: 0,
+  append: () => undefined,
+});
+
 function transformedItem(
   resource: ServedResource,
   entry: CacheEntry,
@@ -82,7 +95,7 @@ function transformedItem(
   const object = objectOf(resource, entry);
   return negotiated.transform === 'Table'
     ? tableRow(resource, object, table)
-    : partialObject(object, negotiated);
+    : partialObject(resource, object, negotiated);
 }
 
 /** A list of any form in YAML, made object by object. Its keys are sorted, so that the rest is around what is listed. */
@@ -101,6 +114,9 @@ export function yamlList(
     return resource.custom ? { kind, apiVersion, ...rest } : rest;
   };
   const isEmpty = entries.length === 0;
+  if (isEmpty && negotiated.transform === 'PartialObjectMetadataList') {
+    return wholeList(empty.replace('items: []', 'items: null'), negotiated);
+  }
   return {
     contentType: negotiated.contentType,
     head: Buffer.from(isEmpty ? empty : `${empty.slice(0, place.index)}${name}:\n`),
@@ -121,7 +137,7 @@ export async function protobufList(
     if (slices.areUsedUp) await slices.next();
     items.push(
       negotiated.transform
-        ? encodeMessageOf(partialObject(objectOf(resource, entry), negotiated))
+        ? encodeMessageOf(partialObject(resource, objectOf(resource, entry), negotiated))
         : messageIn(entry.bytes(encoding)),
     );
   }

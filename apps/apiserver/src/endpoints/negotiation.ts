@@ -75,6 +75,16 @@ export function negotiate(accept: string | undefined, allowed: Accepted): Negoti
   throw mismatch ?? notAcceptable(allowed);
 }
 
+/** The best form that a client takes of what is never transformed; undefined: none. */
+export function acceptedFormat(accept: string | undefined): Negotiated | undefined {
+  if (!accept || accept === 'application/json' || accept === '*/*') return plainJson;
+  for (const { type, parameters } of clauses(accept)) {
+    const format = formatOf[type];
+    if (format && !parameters.has('as')) return { format, contentType: contentTypes[format] };
+  }
+  return undefined;
+}
+
 /** Metadata of one object was asked for where there is a list, or the other way round. */
 function mismatchOf(as: string, { scope, target = '' }: Accepted): StatusError | undefined {
   if (scope === 'list' && as === 'PartialObjectMetadata') {

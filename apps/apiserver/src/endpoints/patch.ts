@@ -1,4 +1,4 @@
-import { negotiateObject, sendEntry } from './answer';
+import { checkNegotiable, sendEntry } from './answer';
 import { apply } from './apply';
 import type { Endpoint } from './context';
 import { storeOf } from './context';
@@ -19,7 +19,7 @@ export const patch: Endpoint = async (context, request) => {
     return;
   }
   const query = patchQuery(request, { apply: false });
-  negotiateObject(request);
+  checkNegotiable(request);
   const { info, resource } = request;
   const { codec, custom, descriptor } = resource;
   const change = await readPatch(context, request, {

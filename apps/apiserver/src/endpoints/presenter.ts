@@ -1,10 +1,11 @@
 import { apiVersionOf, type KubeObject } from '@tinkernetes/api';
-import { stringify as toYaml } from 'yaml';
 import type { CacheEntry } from '../cacher/cache-entry';
 import { jsonEncoding, protobufEncoding, protobufOf } from '../registry/generic/stored-codec';
 import type { ServedResource } from '../registry/generic/served-resource';
-import { renderTable, type TableOptions } from './table';
+import { goYaml } from './go-yaml';
 import type { Negotiated } from './negotiation';
+import { shownMetadata } from './shown-metadata';
+import { renderTable, type TableOptions } from './table';
 
 export interface ListMeta {
   resourceVersion: string;
@@ -35,10 +36,14 @@ export function objectInVersion(resource: ServedResource, object: KubeObject): K
   return JSON.parse(bytes.bytes(jsonEncoding(resource.descriptor)).toString('utf8')) as KubeObject;
 }
 
-export const partialObject = (object: KubeObject, negotiated: Negotiated): object => ({
+export const partialObject = (
+  resource: ServedResource,
+  object: KubeObject,
+  negotiated: Negotiated,
+): object => ({
   kind: 'PartialObjectMetadata',
   apiVersion: partialVersion(negotiated),
-  metadata: object.metadata,
+  metadata: shownMetadata(resource, object),
 });
 
 /** One object as the client asked to see it. */
@@ -71,7 +76,7 @@ function transformed(
         table,
       );
     case 'PartialObjectMetadata':
-      return partialObject(object, negotiated);
+      return partialObject(resource, object, negotiated);
     default:
       return object;
   }
@@ -108,12 +113,4 @@ export function serialize(value: object, negotiated: Pick<Negotiated, 'format'>)
   if (negotiated.format === 'yaml') return Buffer.from(goYaml(value));
   if (negotiated.format === 'protobuf') return protobufOf(value);
   return Buffer.from(`${JSON.stringify(value)}\n`);
-}
-
-/** As sigs.k8s.io/yaml writes it: keys sorted, no folding, lists not indented. */
-export function goYaml(value: unknown): string {
-  return toYaml(value, {
-    ...{ sortMapEntries: true, lineWidth: 0, version: '1.1', aliasDuplicateObjects: false },
-    indentSeq: false,
-  });
 }

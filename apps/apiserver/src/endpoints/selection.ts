@@ -62,13 +62,18 @@ function parsed<T>(text: string | null, parse: (text: string) => T, everything: 
   }
 }
 
-function checkFields(fields: FieldSelector, { strategy }: ServedResource): void {
-  const known = [...metaFields, ...(strategy.selectableFieldNames ?? [])];
+/** Kinds with fields of their own name all that they know: a namespace only where they have one. */
+function checkFields(fields: FieldSelector, { strategy, descriptor }: ServedResource): void {
+  if (fields.isEverything) return;
+  const { selectableFieldNames: own, unsupportedField } = strategy;
+  const known = own
+    ? ['metadata.name', ...(descriptor.namespaced ? ['metadata.namespace'] : []), ...own]
+    : metaFields;
   const unknown = fields.requirements.find(({ field }) => !known.includes(field));
   if (!unknown) return;
-  throw badRequest(
-    strategy.selectableFieldNames
-      ? `field label not supported: ${unknown.field}`
-      : `"${unknown.field}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
-  );
+  const { field } = unknown;
+  if (!own) {
+    throw badRequest(`"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`);
+  }
+  throw badRequest(unsupportedField?.(field) ?? `field label not supported: ${field}`);
 }

@@ -4,6 +4,7 @@ import { tableColumns, tableRowCells } from '../printers/table';
 import { since } from '../printers/duration';
 import { valuesAtJsonPath } from '../custom-resources/json-path';
 import type { ServedResource } from '../registry/generic/served-resource';
+import { shownMetadata } from './shown-metadata';
 
 export interface TableOptions {
   now: number;
@@ -41,10 +42,14 @@ export function renderTable(
   };
 }
 
-export const tableRow = (resource: ServedResource, object: KubeObject, options: TableOptions): object => ({
-  cells: cellsOf(resource, object, options.now),
-  object: rowObject(resource, object, options),
-});
+export function tableRow(resource: ServedResource, object: KubeObject, options: TableOptions): object {
+  const conditions = resource.strategy.rowConditions?.(object) ?? [];
+  return {
+    cells: cellsOf(resource, object, options.now),
+    ...(conditions.length > 0 ? { conditions } : undefined),
+    object: rowObject(resource, object, options),
+  };
+}
 
 const nameColumn = {
   name: 'Name',
@@ -61,7 +66,9 @@ const ageColumn: CustomResourceColumnDefinition = {
 
 function columnsOf(resource: ServedResource): object[] {
   if (!resource.custom) {
-    return tableColumns(resource.descriptor).map((c) => ({ ...c, description: c.name }));
+    return tableColumns(resource.descriptor).map(({ name, type, format, priority }) => {
+      return { name, type, format, description: name, priority };
+    });
   }
   const columns = (resource.columns ?? [ageColumn]).map(
     ({ name, type, format = '', description, priority = 0 }) => ({
@@ -105,7 +112,7 @@ function customCell(
 }
 
 function rowObject(
-  { strategy }: ServedResource,
+  resource: ServedResource,
   object: KubeObject,
   { includeObject, version }: TableOptions,
 ): object | null {
@@ -118,7 +125,7 @@ function rowObject(
       return {
         kind: 'PartialObjectMetadata',
         apiVersion: `meta.k8s.io/${version}`,
-        metadata: strategy.rowMetadata?.(object) ?? object.metadata,
+        metadata: shownMetadata(resource, object),
       };
   }
 }

@@ -1,5 +1,5 @@
 import { badRequest } from '@tinkernetes/apimachinery';
-import { negotiateObject, sendEntry } from './answer';
+import { checkNegotiable, sendEntry } from './answer';
 import type { Endpoint } from './context';
 import { storeOf } from './context';
 import { checkNamespace } from './create';
@@ -13,7 +13,7 @@ import { writeQuery } from './write-options';
 /** PUT of an object, or of its status. */
 export const update: Endpoint = async (context, request) => {
   const query = writeQuery(request, 'UpdateOptions');
-  negotiateObject(request);
+  checkNegotiable(request);
   const { resource, info } = request;
   const { codec, descriptor } = resource;
   const target = internalTypeOf(descriptor.group, descriptor.kind);

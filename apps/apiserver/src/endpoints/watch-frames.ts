@@ -5,7 +5,8 @@ import type { CacheEvent } from '../cacher/cache-event';
 import { encodeWatchFrame } from '../protobuf';
 import { jsonEncoding, protobufOf } from '../registry/generic/stored-codec';
 import type { ServedResource } from '../registry/generic/served-resource';
-import { goYaml, presentObject } from './presenter';
+import { goYaml } from './go-yaml';
+import { presentObject } from './presenter';
 import type { Negotiated } from './negotiation';
 
 export type FrameType = 'ADDED' | 'MODIFIED' | 'DELETED';

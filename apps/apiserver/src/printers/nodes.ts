@@ -17,9 +17,14 @@ export function nodeCells(node: Node, now: number): unknown[] {
     address('InternalIP'),
     address('ExternalIP'),
     info?.osImage || '<unknown>',
-    info?.kernelVersion || '<unknown>',
+    kernelOf(info),
     info?.containerRuntimeVersion || '<unknown>',
   ];
+}
+
+function kernelOf(info: NonNullable<Node['status']>['nodeInfo']): string {
+  if (!info?.kernelVersion) return '<unknown>';
+  return info.architecture ? `${info.kernelVersion} (${info.architecture})` : info.kernelVersion;
 }
 
 function statusOf(node: Node): string {

@@ -21,6 +21,19 @@ export function podCells(pod: Pod, now: number): unknown[] {
   ];
 }
 
+/** Marks the rows of Pods that have ended. */
+export function podRowConditions({ status }: Pod): readonly object[] {
+  const completed = { type: 'Completed', status: 'True' };
+  switch (status?.phase) {
+    case 'Succeeded':
+      return [{ ...completed, reason: 'Succeeded', message: 'The pod has completed successfully.' }];
+    case 'Failed':
+      return [{ ...completed, reason: 'Failed', message: 'The pod failed.' }];
+    default:
+      return [];
+  }
+}
+
 interface Summary {
   reason: string;
   ready: number;

@@ -31,6 +31,7 @@ import { installMetricsApi } from '../metrics-api';
 import { lazyWebhookClient } from '../webhooks/lazy-webhook-client';
 import { createLimiter } from '../flow-control';
 import { createHandler } from './handler';
+import { createHealthChecks } from './health-checks';
 import { startHttpsServer } from './https-server';
 import { createServe } from './serve';
 import { loadTls } from './tls';
@@ -147,11 +148,7 @@ async function buildServer(
     context: endpoints,
     serverAddress: () => `${options.advertiseAddress}:${port}`,
     nonResource: createNonResourceHandlers(deps),
-    checks: [
-      { name: 'ping', check: () => undefined },
-      { name: 'log', check: () => undefined },
-      { name: 'etcd', check: async () => void (await storage.currentRevision()) },
-    ],
+    checks: createHealthChecks(options, storage, stopping.signal),
   });
   const { limiter, stopLimiting } = createLimiter(deps, table);
   const handle = createHandler({

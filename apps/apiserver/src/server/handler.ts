@@ -12,7 +12,7 @@ import { RequestSteps } from '../traces/request-steps';
 import { attributesOf, authenticate, authorize } from './filters';
 import { impersonate } from './impersonation';
 import { parseRequestInfo } from './request-info';
-import { sendError } from './respond';
+import { sendError } from './send-error';
 import { Warnings } from './warnings';
 
 export interface HandlerOptions {

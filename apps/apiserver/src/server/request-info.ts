@@ -37,6 +37,7 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
     resource: '',
     subresource: '',
     name: '',
+    watchPath: false,
     parts: [],
   };
   let parts = splitPath(path);
@@ -82,6 +83,7 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
     resource,
     subresource,
     name,
+    watchPath: deprecatedWatch,
     parts,
   };
 }

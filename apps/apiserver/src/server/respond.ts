@@ -84,15 +84,3 @@ export function statusOf(error: unknown): Status {
 export class PlainNotFound extends Error {
   override readonly name = 'PlainNotFound';
 }
-
-export function sendError(response: ServerResponse, error: unknown): void {
-  if (error instanceof PlainNotFound) {
-    sendPlainError(response, 404, '404 page not found');
-    return;
-  }
-  const status = statusOf(error);
-  if (status.details?.retryAfterSeconds && !response.headersSent) {
-    response.setHeader('Retry-After', String(status.details.retryAfterSeconds));
-  }
-  sendJson(response, status.code ?? 500, status);
-}

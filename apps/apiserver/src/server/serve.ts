@@ -2,6 +2,8 @@ import type { ApiRequest, NonResourceHandler } from '../contracts';
 import type { Aggregator } from '../aggregation/aggregator';
 import { RemoteDocuments } from '../aggregation/remote-documents';
 import { dispatch } from '../endpoints/dispatch';
+import { checkAccepted } from '../endpoints/route-media-types';
+import { unsupportedMethod } from '../endpoints/routes';
 import type { EndpointContext } from '../endpoints/context';
 import { serveDiscovery, type DiscoveryOptions } from '../discovery/handler';
 import { apiGroups } from '../discovery/documents';
@@ -10,17 +12,21 @@ import type { ResourceTable } from '../registry/generic/resource-table';
 import { serveSpans } from '../traces/handler';
 import type { SpanCollector } from '../traces/span-collector';
 import { serveHealth, type HealthCheck } from './health';
-import { PlainNotFound, sendJson, sendText } from './respond';
+import { jsonType, PlainNotFound, sendBytes, sendText } from './respond';
 import { serveSnapshot } from './snapshot';
 import { versionInfo } from './version';
 
 /** What `/` lists. */
-function rootPaths(table: ResourceTable): string[] {
+function rootPaths(table: ResourceTable, checks: readonly HealthCheck[]): string[] {
   const groups = apiGroups(table).flatMap(({ name, versions }) => [
     `/apis/${name}`,
     ...versions.map(({ groupVersion }) => `/apis/${groupVersion}`),
   ]);
-  return [...fixedPaths, ...groups].sort();
+  const health = checks.flatMap(({ name, only }) => [
+    ...(only === 'ready' ? [] : [`/healthz/${name}`, `/livez/${name}`]),
+    ...(only === 'live' ? [] : [`/readyz/${name}`]),
+  ]);
+  return [...fixedPaths, ...groups, ...health].sort();
 }
 
 const fixedPaths = [
@@ -51,6 +57,8 @@ export interface ServeOptions {
   aggregator: Aggregator;
 }
 
+const indented = (value: object): string => JSON.stringify(value, null, 2);
+
 /** Everything that is served, by kind of path. */
 export function createServe({ context, checks, spans, nonResource, aggregator, ...options }: ServeOptions) {
   const remoteDocuments = new RemoteDocuments(context.clock);
@@ -69,15 +77,19 @@ export function createServe({ context, checks, spans, nonResource, aggregator, .
     if (await openApi.serve(request)) return;
     if (await serveSnapshot(context.storage, request)) return;
     if (await serveSpans(spans, request, context.options.maxRequestBodyBytes)) return;
-    switch (request.info.path.replace(/\/$/, '')) {
+    switch (request.info.path) {
       case '/version':
-        sendJson(request.response, 200, versionInfo);
+      case '/version/':
+        if (request.raw.method !== 'GET') throw unsupportedMethod();
+        checkAccepted(request.raw.headers.accept, [jsonType]);
+        sendBytes(request.response, 200, jsonType, indented(versionInfo));
         return;
       case '/metrics':
         sendText(request.response, 200, await context.context.metrics.expose());
         return;
-      case '':
-        sendJson(request.response, 200, { paths: rootPaths(context.table) });
+      case '/':
+      case '/index.html':
+        sendBytes(request.response, 200, jsonType, indented({ paths: rootPaths(context.table, checks) }));
         return;
       default:
         throw new PlainNotFound();

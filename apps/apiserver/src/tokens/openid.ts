@@ -1,3 +1,5 @@
+import { checkAccepted } from '../endpoints/route-media-types';
+import { unsupportedMethod } from '../endpoints/routes';
 import type { ApiServerOptions } from '../options';
 import type { NonResourceHandler } from '../contracts';
 import type { VerificationKey } from './keys';
@@ -14,13 +16,15 @@ export function createOpenIdHandler(
   keys: readonly VerificationKey[],
 ): NonResourceHandler {
   return async ({ raw, response }, info) => {
-    if (raw.method !== 'GET' && raw.method !== 'HEAD') return false;
+    if (raw.method !== 'GET') throw unsupportedMethod();
     const isKeys = info.path === jwksPath;
+    const contentType = isKeys ? 'application/jwk-set+json' : 'application/json';
+    checkAccepted(raw.headers.accept, [contentType]);
     // As advertised: the port is the one that the client has reached.
     const host = `${advertiseAddress.includes(':') ? `[${advertiseAddress}]` : advertiseAddress}:${raw.socket.localPort ?? 443}`;
     const document = isKeys ? { keys: keys.map(jwk) } : configuration(serviceAccountIssuer, host, keys);
     response.writeHead(200, {
-      'content-type': isKeys ? 'application/jwk-set+json' : 'application/json',
+      'content-type': contentType,
       'cache-control': 'public, max-age=3600',
     });
     response.end(JSON.stringify(document));

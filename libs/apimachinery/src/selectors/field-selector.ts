@@ -68,6 +68,7 @@ function splitTerms(text: string): string[] {
   return [...terms, term];
 }
 
+/** Go prints a character that it may not have as its number. */
 function unescape(value: string): string {
   let plain = '';
   for (let i = 0; i < value.length; i += 1) {
@@ -75,16 +76,12 @@ function unescape(value: string): string {
     if (char === '\\') {
       const next = value.charAt(i + 1);
       if (next !== '\\' && next !== ',' && next !== '=') {
-        throw new Error(
-          next === ''
-            ? `invalid field selector: unterminated escape sequence in value: ${value}`
-            : `invalid field selector: invalid escape sequence in value: \\${next}`,
-        );
+        throw new Error(`invalid field selector: invalid escape sequence: \\${next}`);
       }
       plain += next;
       i += 1;
     } else if (char === ',' || char === '=') {
-      throw new Error(`invalid field selector: unescaped character in value: ${char}`);
+      throw new Error(`invalid field selector: unescaped character in value: ${char.charCodeAt(0)}`);
     } else {
       plain += char;
     }

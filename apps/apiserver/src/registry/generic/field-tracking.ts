@@ -21,13 +21,15 @@ export function fieldManagement(typing: FieldTyping, context: WriteContext, now:
     apiVersion: context.apiVersion,
     subresource: context.subresource,
     now: formatTime(now),
-    ignored: ignoredPaths(context),
+    ignored: ignoredPaths(context, typing.empty.kind ?? ''),
   };
 }
 
 /** What a write through an endpoint can't change, so that it doesn't come to own it. */
 const ignored = {
   main: [['status']],
+  // Who asks for a certificate can't change later what for.
+  certificateRequest: [['spec'], ['status']],
   status: [['spec']],
   // The workloads' status leaves their labels alone.
   workloadStatus: [['spec'], ['metadata', 'labels']],
@@ -35,7 +37,7 @@ const ignored = {
   scale: [],
 } as const satisfies Record<string, FieldManagement['ignored']>;
 
-function ignoredPaths({ subresource, apiVersion }: WriteContext): FieldManagement['ignored'] {
+function ignoredPaths({ subresource, apiVersion }: WriteContext, kind: string): FieldManagement['ignored'] {
   switch (subresource) {
     case 'status':
       return apiVersion.startsWith('apps/') ? ignored.workloadStatus : ignored.status;
@@ -44,7 +46,7 @@ function ignoredPaths({ subresource, apiVersion }: WriteContext): FieldManagemen
     case 'scale':
       return ignored.scale;
     default:
-      return ignored.main;
+      return kind === 'CertificateSigningRequest' ? ignored.certificateRequest : ignored.main;
   }
 }
 

@@ -202,6 +202,8 @@ export const resourceSliceStrategy = defineStrategy(ResourceSlices, {
     ...immutable('spec.pool.name', spec?.pool?.name, old.spec?.pool?.name),
   ],
   selectableFieldNames: ['spec.nodeName', 'spec.driver'],
+  unsupportedField: (field) =>
+    `field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: ${field}`,
   selectableFields: ({ spec }) => ({
     'spec.nodeName': spec?.nodeName ?? '',
     'spec.driver': spec?.driver ?? '',

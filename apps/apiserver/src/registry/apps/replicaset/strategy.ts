@@ -46,7 +46,5 @@ export const replicaSetStrategy = defineStrategy(ReplicaSets, {
     ...(old ? [] : podNameWarnings(set)),
     ...(isTold(set, old) ? templateWarnings(set.spec?.template, 'spec.template') : []),
   ],
-  selectableFieldNames: ['status.replicas'],
-  selectableFields: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
   tableCells: replicaSetCells,
 });

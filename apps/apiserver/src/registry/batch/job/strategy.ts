@@ -20,6 +20,7 @@ export const jobStrategy = defineStrategy(Jobs, {
     ...(isTold(job, old) ? templateWarnings(job.spec?.template, 'spec.template') : []),
   ],
   selectableFieldNames: ['status.successful'],
+  unsupportedField: (field) => `field label ${JSON.stringify(field)} not supported for Job`,
   selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
   tableCells: jobCells,
 });

@@ -1,5 +1,5 @@
 import { Events, Eventsv1Events } from '@tinkernetes/api';
-import type { Event } from '@tinkernetes/api';
+import type { Event, EventsV1Event } from '@tinkernetes/api';
 import {
   invalid,
   isDns1123Subdomain,
@@ -106,6 +106,21 @@ const coreFields = (event: Event): Record<string, string> => ({
 });
 const coreFieldNames = Object.keys(coreFields({ metadata: { name: '' }, involvedObject: {} }));
 
+/** The same by the names of `events.k8s.io`. */
+const newFields = (event: EventsV1Event): Record<string, string> => ({
+  'regarding.kind': event.regarding?.kind ?? '',
+  'regarding.namespace': event.regarding?.namespace ?? '',
+  'regarding.name': event.regarding?.name ?? '',
+  'regarding.uid': event.regarding?.uid ?? '',
+  'regarding.apiVersion': event.regarding?.apiVersion ?? '',
+  'regarding.resourceVersion': event.regarding?.resourceVersion ?? '',
+  'regarding.fieldPath': event.regarding?.fieldPath ?? '',
+  reason: event.reason ?? '',
+  reportingController: event.reportingController ?? '',
+  type: event.type ?? '',
+});
+const newFieldNames = Object.keys(newFields({ metadata: { name: '' }, eventTime: '' }));
+
 export const eventStrategy = defineStrategy(Events, {
   nameCheck: () => [],
   allowCreateOnUpdate: true,
@@ -131,5 +146,7 @@ export const newEventStrategy = defineStrategy(Eventsv1Events, {
     ...immutable('eventTime', event.eventTime, old.eventTime),
   ],
   ttlSeconds: () => ttl,
+  selectableFieldNames: newFieldNames,
+  selectableFields: newFields,
   tableCells: newEventCells,
 });

@@ -2,7 +2,7 @@ import { Pods } from '@tinkernetes/api';
 import type { Pod, PodCondition } from '@tinkernetes/api';
 import { forbidden, qosClassOf } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
-import { podCells } from '../../../printers/pods';
+import { podCells, podRowConditions } from '../../../printers/pods';
 import { defineStrategy } from '../../define-strategy';
 import { mapMember } from '../../fill';
 import { defaultPodOnly, defaultPodSpec } from '../../pod-spec/defaults';
@@ -82,4 +82,5 @@ export const podStrategy = defineStrategy(Pods, {
   selectableFieldNames: podFieldNames,
   selectableFields: podFields,
   tableCells: podCells,
+  rowConditions: podRowConditions,
 });

@@ -56,6 +56,9 @@ function validateParameters({ apiGroup, kind, name, scope, namespace }: Paramete
   return errors;
 }
 
+const isDefault = ({ metadata }: IngressClass): boolean =>
+  metadata.annotations?.['ingressclass.kubernetes.io/is-default-class'] === 'true';
+
 /** `Kind.group/name` */
 function parametersText({ spec }: IngressClass): string {
   const parameters = spec?.parameters;
@@ -78,7 +81,7 @@ export const ingressClassStrategy = defineStrategy(IngressClasses, {
     ...(object.spec?.parameters ? validateParameters(object.spec.parameters) : []),
   ],
   tableCells: (object, now) => [
-    object.metadata.name,
+    isDefault(object) ? `${object.metadata.name} (default)` : object.metadata.name,
     object.spec?.controller ?? '',
     parametersText(object),
     age(object, now),

@@ -43,11 +43,5 @@ export const ipAddressStrategy = defineStrategy(IPAddresses, {
     ...validate(address),
     ...immutable('spec.parentRef', address.spec?.parentRef, old.spec?.parentRef, 'ParentReference'),
   ],
-  selectableFieldNames: ['spec.parentRef.resource', 'spec.parentRef.namespace', 'spec.parentRef.name'],
-  selectableFields: ({ spec }) => ({
-    'spec.parentRef.resource': spec?.parentRef?.resource ?? '',
-    'spec.parentRef.namespace': spec?.parentRef?.namespace ?? '',
-    'spec.parentRef.name': spec?.parentRef?.name ?? '',
-  }),
   tableCells: (address) => [address.metadata.name, parentText(address)],
 });
