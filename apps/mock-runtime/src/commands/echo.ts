@@ -1,4 +1,5 @@
 import type { Process } from '../kernel/process';
+import { toBytes } from './bytes';
 import { unescape } from './escapes';
 
 /** `echo [-neE] words`. */
@@ -14,6 +15,6 @@ export async function echo(process: Process, argv: readonly string[] = process.a
   }
   const text = args.join(' ');
   const { value, stop } = escapes ? unescape(text) : { value: text, stop: false };
-  await process.print(`${value}${newline && !stop ? '\n' : ''}`);
+  await process.print(toBytes(`${value}${newline && !stop ? '\n' : ''}`));
   return 0;
 }

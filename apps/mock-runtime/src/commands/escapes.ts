@@ -1,3 +1,5 @@
+import { byteText } from './bytes';
+
 const simple: Readonly<Record<string, string>> = {
   n: '\n',
   t: '\t',
@@ -19,8 +21,8 @@ export function unescape(text: string): { value: string; stop: boolean } {
   const value = shown.replace(
     /\\(?:x([0-9a-fA-F]{1,2})|0?([0-7]{1,3})|(.))/g,
     (whole, hex: string, octal: string, c: string) => {
-      if (hex) return String.fromCharCode(parseInt(hex, 16));
-      if (octal) return String.fromCharCode(parseInt(octal, 8));
+      if (hex) return byteText(parseInt(hex, 16));
+      if (octal) return byteText(parseInt(octal, 8) & 255);
       return simple[c] ?? whole;
     },
   );

@@ -66,6 +66,15 @@ export function mkdir(process: Process): Promise<number> {
   });
 }
 
+export function mkfifo(process: Process): Promise<number> {
+  const { rest, values } = parseArgs(process.argv.slice(1), 'm');
+  const mode = values.has('m') ? parseInt(values.get('m') ?? '', 8) : 0o666 & ~process.umask;
+  return forEach(process, rest, {
+    work: (path) => process.fs.makeFifo(path, mode),
+    failing: failingTo('', 'cannot create fifo'),
+  });
+}
+
 export function rmdir(process: Process): Promise<number> {
   return forEach(process, parseArgs(process.argv.slice(1)).rest, {
     work: (path) => process.fs.rmdir(path),

@@ -62,7 +62,16 @@ function entry(process: Process, name: string, path: string, flags: ReadonlySet<
   return `${modeText(info)}    1 ${user.padEnd(8)} ${group.padEnd(8)} ${size.padStart(9)} ${dateText(info.mtime, process.clock.now())} ${name}${target}\n`;
 }
 
-const kinds = { file: '-', directory: 'd', link: 'l', device: 'c', block: 'b', other: '-' } as const;
+const kinds = {
+  file: '-',
+  directory: 'd',
+  link: 'l',
+  device: 'c',
+  block: 'b',
+  fifo: 'p',
+  socket: 's',
+  other: '-',
+} as const;
 
 function modeText({ kind, mode }: FileInfo): string {
   const bits = [...'rwxrwxrwx'].map((letter, i) => ((mode >> (8 - i)) & 1 ? letter : '-'));

@@ -1,4 +1,5 @@
 import type { Process } from '../kernel/process';
+import { toBytes } from './bytes';
 import { unescape } from './escapes';
 
 export async function printf(process: Process, argv: readonly string[] = process.argv): Promise<number> {
@@ -7,7 +8,7 @@ export async function printf(process: Process, argv: readonly string[] = process
     return 2;
   }
   const { text, invalid } = formatPrintf(argv.slice(1));
-  await process.print(text);
+  await process.print(toBytes(text));
   if (invalid !== undefined) await process.complain(`printf: ${invalid}: invalid number\n`);
   return invalid === undefined ? 0 : 1;
 }

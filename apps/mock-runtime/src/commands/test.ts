@@ -138,8 +138,9 @@ export function unaryTest(process: Process, operator: string, operand: string): 
     case '-b':
       return kind === 'block';
     case '-p':
+      return kind === 'fifo';
     case '-S':
-      return false;
+      return kind === 'socket';
     default:
       throw new TestSyntax(`${operator}: unknown operand`);
   }

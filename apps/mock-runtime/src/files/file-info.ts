@@ -4,7 +4,7 @@ import { contentOf } from './nodes';
 import type { Place } from './walk';
 
 export interface FileInfo {
-  kind: 'file' | 'directory' | 'link' | 'device' | 'block' | 'other';
+  kind: 'file' | 'directory' | 'link' | 'device' | 'block' | 'fifo' | 'socket' | 'other';
   mode: number;
   uid: number;
   gid: number;
@@ -20,7 +20,13 @@ export function infoOf(at: Place): FileInfo {
   const { node } = at;
   if (!node) throw new FileError('ENOENT', at.path);
   const size =
-    node.kind === 'file' ? contentOf(node).length : node.kind === 'link' ? node.target.length : 4096;
+    node.kind === 'file'
+      ? contentOf(node).length
+      : node.kind === 'link'
+        ? node.target.length
+        : node.kind === 'fifo'
+          ? 0
+          : 4096;
   return { kind: node.kind, mode: node.mode, uid: node.uid, gid: node.gid, size, mtime: node.mtime };
 }
 
@@ -31,9 +37,16 @@ function infoOfHost(stats: Stats): FileInfo {
       ? 'directory'
       : stats.isSymbolicLink()
         ? 'link'
-        : 'other';
+        : specialKind(stats);
   const { mode, uid, gid, size, mtimeMs } = stats;
   return { kind, mode: mode & 0o7777, uid, gid, size, mtime: mtimeMs };
+}
+
+function specialKind(stats: Stats): FileInfo['kind'] {
+  if (stats.isFIFO()) return 'fifo';
+  if (stats.isSocket()) return 'socket';
+  if (stats.isCharacterDevice()) return 'device';
+  return stats.isBlockDevice() ? 'block' : 'other';
 }
 
 /** Undefined: there is nothing. */

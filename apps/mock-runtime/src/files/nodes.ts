@@ -1,3 +1,4 @@
+import type { Fifo } from './fifo';
 import type { Program } from '../kernel/process';
 
 interface NodeBase {
@@ -34,7 +35,12 @@ export interface DeviceNode extends NodeBase {
   device: 'null' | 'zero' | 'random' | 'full' | 'stdin' | 'stdout' | 'stderr' | 'tty';
 }
 
-export type FsNode = FileNode | DirectoryNode | LinkNode | DeviceNode;
+export interface FifoNode extends NodeBase {
+  kind: 'fifo';
+  fifo: Fifo;
+}
+
+export type FsNode = FifoNode | FileNode | DirectoryNode | LinkNode | DeviceNode;
 
 /** Image files carry the time of their build; a fixed one keeps listings the same on every node. */
 const imageTime = Date.UTC(2025, 0, 1);

@@ -4,8 +4,10 @@ import type { Process } from '../kernel/process';
 import { openBlockDevice } from './block-device';
 import { FileError } from './file-error';
 import type { DeviceNode } from './nodes';
+import { access } from './permissions';
 
-export type OpenMode = 'read' | 'write' | 'append';
+/** `readwrite`: `<>`, which but for pipes is what `append` is. */
+export type OpenMode = 'read' | 'write' | 'append' | 'readwrite';
 
 /** How much of a file one read gives. */
 const chunkSize = 65_536;
@@ -23,6 +25,9 @@ export function openPath(
   if (descriptor) return existing(files, Number(descriptor[1]), path);
   const node = fs.exists(path) ? fs.node(path) : undefined;
   if (node?.kind === 'device') return openDevice(process, node.device, path, files);
+  const fifo = fs.exists(path) ? fs.fifo(path, mode === 'read' ? access.read : access.write) : undefined;
+  if (fifo) return new OpenFile(fifo.open(mode, path));
+  if (mode === 'readwrite') return openPath(process, path, 'append', files);
   const disk = fs.blockDevice(path);
   if (disk) return openBlockDevice(disk, path, mode);
   if (mode === 'read') {

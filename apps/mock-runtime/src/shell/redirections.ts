@@ -10,7 +10,7 @@ const modes: Readonly<Record<string, OpenMode>> = {
   '>': 'write',
   '>|': 'write',
   '>>': 'append',
-  '<>': 'append',
+  '<>': 'readwrite',
   '&>': 'write',
   '&>>': 'append',
 };
