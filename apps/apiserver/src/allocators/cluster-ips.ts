@@ -23,9 +23,8 @@ export class ClusterIps {
 
   /** Takes this very address for the Service; throws IpAllocationError. */
   async take(address: string, service: KubeObject, dryRun: boolean): Promise<void> {
-    if (!this.ranges().some((range) => range.contains(address))) {
-      throw new IpAllocationError(`the provided network does not match the current range`);
-    }
+    const ranges = this.ranges();
+    if (!ranges.some((range) => range.contains(address))) throw outOfRange(address, dryRun ? ranges : []);
     if (this.stores().for(IPAddresses).peek(address)) throw alreadyAllocated();
     if (dryRun) return;
     try {
@@ -106,4 +105,13 @@ function ipAddressOf(address: string, { metadata }: KubeObject): IPAddress {
     },
     spec: { parentRef: { resource: 'services', namespace: metadata.namespace, name: metadata.name } },
   };
+}
+
+/** Trials ask one range, which tells itself; otherwise none is found for the address. */
+function outOfRange(address: string, [range]: readonly IpRange[]): IpAllocationError {
+  return new IpAllocationError(
+    range
+      ? `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${range.cidr}`
+      : 'the provided network does not match the current range',
+  );
 }

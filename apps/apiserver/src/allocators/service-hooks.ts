@@ -3,6 +3,7 @@ import { invalid, invalidError } from '@tinkernetes/apimachinery';
 import type { Logger } from '@tinkernetes/component-base';
 import type { FieldError, WriteHooks } from '../contracts';
 import { IpAllocationError, type ClusterIps } from './cluster-ips';
+import { initFamilies } from './ip-families';
 import type { NodePorts } from './node-ports';
 
 export interface ServiceAllocators {
@@ -34,12 +35,13 @@ export function createServiceHooks(allocators: ServiceAllocators): WriteHooks {
         for (const step of undo) step();
       };
       try {
-        const withIps = await allocateIps(allocators, withFamilies(service), old, {
+        const settled = old ? withFamilies(service) : newFamilies(service);
+        const withIps = await allocateIps(allocators, settled, old, {
           dryRun,
           undo,
           releaseIp,
         });
-        return { object: allocatePorts(allocators, withIps, old, undo), release };
+        return { object: allocatePorts(allocators, withIps, { old, undo, dryRun }), release };
       } catch (error) {
         release();
         throw error;
@@ -73,6 +75,12 @@ function withFamilies(service: Service): Service {
       ipFamilyPolicy,
     },
   };
+}
+
+function newFamilies(service: Service): Service {
+  const { service: settled, errors } = initFamilies(service);
+  if (errors.length > 0) throw refuse(service, errors);
+  return settled;
 }
 
 interface IpWork {
@@ -113,11 +121,16 @@ async function allocateIps(
   }
 }
 
+interface PortsOptions {
+  old: Service | undefined;
+  undo: (() => void)[];
+  dryRun: boolean;
+}
+
 function allocatePorts(
   { ports }: ServiceAllocators,
   service: Service,
-  old: Service | undefined,
-  undo: (() => void)[],
+  { old, undo, dryRun }: PortsOptions,
 ): Service {
   const spec = service.spec ?? {};
   if (!wantsNodePorts(spec)) return { ...service, spec: { ...spec, ...healthCheckPort(ports, spec, undo) } };
@@ -126,7 +139,7 @@ function allocatePorts(
   );
   const given: ServicePort[] = [];
   for (const [i, port] of (spec.ports ?? []).entries()) {
-    given.push({ ...port, nodePort: portFor({ ports, service, kept, given, undo }, port, i) });
+    given.push({ ...port, nodePort: portFor({ ports, service, kept, given, undo, dryRun }, port, i) });
   }
   return { ...service, spec: { ...spec, ports: given, ...healthCheckPort(ports, spec, undo) } };
 }
@@ -139,15 +152,21 @@ interface PortWork {
   /** Those given in this write so far. */
   given: readonly ServicePort[];
   undo: (() => void)[];
+  dryRun: boolean;
 }
 
-function portFor({ ports, service, kept, given, undo }: PortWork, port: ServicePort, index: number): number {
+function portFor(
+  { ports, service, kept, given, undo, dryRun }: PortWork,
+  port: ServicePort,
+  index: number,
+): number {
   const protocol = port.protocol ?? 'TCP';
   const field = `spec.ports[${index}].nodePort`;
   const wanted = port.nodePort ?? 0;
   if (wanted !== 0) {
     if (kept.has(`${protocol}:${wanted}`)) return wanted;
-    if (!ports.inRange(wanted)) {
+    // A trial does not ask for the range, as upstream's doesn't.
+    if (!ports.inRange(wanted) && !dryRun) {
       const { from, to } = ports.range;
       throw refuse(service, [
         invalid(
@@ -158,7 +177,7 @@ function portFor({ ports, service, kept, given, undo }: PortWork, port: ServiceP
       ]);
     }
     const repeated = given.some((g) => g.nodePort === wanted && (g.protocol ?? 'TCP') === protocol);
-    if (!repeated && ports.isTaken(wanted, protocol)) {
+    if (repeated || ports.isTaken(wanted, protocol)) {
       throw refuse(service, [invalid(field, wanted, 'provided port is already allocated')]);
     }
     undo.push(ports.hold(wanted, protocol));

@@ -1,6 +1,7 @@
 import { apiVersionOf, loadSchemas, type KubeObject, type ResourceDescriptor } from '@tinkernetes/api';
 import { badRequest } from '@tinkernetes/apimachinery';
 import { decoderOf, TypeMismatchError } from './type-decoder';
+import type { DecodeState } from './type-decoder';
 import { unknownFields } from './strict-errors';
 
 export interface DecodedObject {
@@ -10,11 +11,14 @@ export interface DecodedObject {
 }
 
 /** Turns JSON values into objects of one kind and version, in upstream's field order, and back into bytes. */
+/** How to decode a request, as against what is stored. */
+export type DecodeOptions = Pick<DecodeState, 'keepsEmpty'>;
+
 export interface ObjectCodec {
   readonly apiVersion: string;
   readonly kind: string;
   /** Throws StatusError 400 where a value does not fit its field. */
-  decode(value: unknown): DecodedObject;
+  decode(value: unknown, options?: DecodeOptions): DecodedObject;
   /** Full schema name of a built-in kind. */
   readonly schemaName: string | undefined;
 }
@@ -45,8 +49,8 @@ export function builtInCodec(
     apiVersion: apiVersionOf(descriptor),
     kind,
     schemaName,
-    decode(value) {
-      const state = { struct: '', path: [], sawUnknown: false };
+    decode(value, options) {
+      const state = { struct: '', path: [], sawUnknown: false, ...options };
       try {
         const object = decoderOf(schemaName)(value ?? {}, state) as KubeObject;
         const typed: KubeObject = { kind, apiVersion: apiVersionOf(descriptor), ...withMetadata(object) };

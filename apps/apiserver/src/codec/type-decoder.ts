@@ -11,6 +11,8 @@ export interface DecodeState {
   readonly path: string[];
   /** Set when a field without a place in the type was seen. */
   sawUnknown: boolean;
+  /** Whether lists that are stored as null when they are empty stay lists: requests own them. */
+  readonly keepsEmpty?: boolean;
 }
 export type Decode = (value: unknown, state: DecodeState) => unknown;
 
@@ -268,7 +270,8 @@ function compileStruct(schemaName: string, schema: OpenAPISchema): Decode {
       const decoded = field.decode(given, state);
       state.path.pop();
       state.struct = struct;
-      if (!field.omits(decoded)) members.add(field, decoded, decoded === given);
+      if (!field.omits(decoded) || (field.emptyIsNull && state.keepsEmpty))
+        members.add(field, decoded, decoded === given);
       else if (field.emptyIsNull) members.add(field, null, false);
       else members.drop();
     }

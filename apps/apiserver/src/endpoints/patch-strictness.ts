@@ -105,7 +105,7 @@ export function decodePatched(
   { shown, strategic }: { shown: () => string; strategic: boolean },
 ): DecodedObject {
   try {
-    return codec.decode(patched);
+    return codec.decode(patched, { keepsEmpty: true });
   } catch (error) {
     const cause = error instanceof StatusError ? error.cause : undefined;
     if (!(cause instanceof Error)) throw error;

@@ -25,7 +25,7 @@ export async function readTypedObject(
   const started = context.clock.now();
   const { value, duplicates } = parseBody(body, format, codec.kind);
   checkType(value, options, request.resource.custom);
-  const { object, unknown } = codec.decode(value);
+  const { object, unknown } = codec.decode(value, { keepsEmpty: true });
   reportStrict([...duplicates.map((d) => `duplicate field "${d}"`), ...unknown], options, request);
   request.steps?.mark('apiserver.decode', started, { format, fieldValidation });
   return object;

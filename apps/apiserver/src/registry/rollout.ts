@@ -23,4 +23,7 @@ export function percentOf(value: IntOrString | undefined): number | undefined {
 
 /** The number meant, percentages as they are: only for comparisons with zero. */
 export const intOrPercentValue = (value: IntOrString | undefined): number =>
-  typeof value === 'number' ? value : (percentOf(value) ?? 0);
+  typeof value === 'number' ? value : (percentOf(value) ?? numberIn(value ?? ''));
+
+/** A string that only holds a number counts as one; any other as none. */
+const numberIn = (text: string): number => (/^[-+]?[0-9]+$/.test(text) ? Number(text) : 0);

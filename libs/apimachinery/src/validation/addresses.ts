@@ -20,10 +20,14 @@ function isMappedToIpv6(value: string): boolean {
   return number !== undefined && number >> 32n === 0xffffn;
 }
 
-export function parseCidr(
-  value: string,
-): { address: string; bits: number; family: 'IPv4' | 'IPv6' } | undefined {
-  const match = /^([^/]+)\/([0-9]{1,3})$/.exec(value);
+interface Cidr {
+  address: string;
+  bits: number;
+  family: 'IPv4' | 'IPv6';
+}
+
+export function parseCidr(value: string): Cidr | undefined {
+  const match = /^([^/]+)\/(0|[1-9][0-9]{0,2})$/.exec(value);
   if (!match) return undefined;
   const [, address = '', digits = ''] = match;
   const bits = Number(digits);
@@ -32,7 +36,74 @@ export function parseCidr(
   return undefined;
 }
 
-export const isValidCidr = (value: string): readonly string[] => (parseCidr(value) ? [] : [cidrMessage]);
+/** What is wrong with a CIDR, in upstream's words. */
+export function isValidCidr(value: string): readonly string[] {
+  const cidr = parseCidr(value);
+  if (cidr) {
+    if (isMappedToIpv6(cidr.address)) return ['must not have an IPv4-mapped IPv6 address'];
+    return hasHostBits(cidr) ? ['must not have bits set beyond the prefix length'] : [];
+  }
+  return parseSloppyCidr(value) ? ['must not have leading 0s in IP or prefix length'] : [cidrMessage];
+}
+
+/** As old parsers read a CIDR: with leading zeros. */
+export const parseSloppyCidr = (value: string): Cidr | undefined =>
+  parseCidr(withoutLeadingZeros(value).replace(/\/0+(?=\d)/, '/'));
+
+/** As old parsers read an address. */
+export const sloppyFamilyOf = (address: string): 'IPv4' | 'IPv6' | undefined =>
+  familyOf(withoutLeadingZeros(address));
+
+function hasHostBits({ address, bits, family }: Cidr): boolean {
+  const width = family === 'IPv4' ? 32 : 128;
+  const hostMask = (1n << BigInt(width - bits)) - 1n;
+  return ((ipToBigInt(address) ?? 0n) & hostMask) !== 0n;
+}
+
+/** The canonical spelling of a CIDR. */
+export function canonicalCidr(value: string): string {
+  const cidr = parseCidr(value);
+  return cidr ? `${canonicalIp(cidr.address)}/${cidr.bits}` : value;
+}
+
+/** New kinds take addresses in their canonical spelling alone. */
+export function isCanonicalIp(value: string): readonly string[] {
+  const problems = isValidIp(value);
+  if (problems.length > 0 || canonicalIp(value) === value) return problems;
+  return [`must be in canonical form (${JSON.stringify(canonicalIp(value))})`];
+}
+
+export function isCanonicalCidr(value: string): readonly string[] {
+  const problems = isValidCidr(value);
+  if (problems.length > 0 || canonicalCidr(value) === value) return problems;
+  return [`must be in canonical form (${JSON.stringify(canonicalCidr(value))})`];
+}
+
+/** Of older kinds' addresses that are not spelt as they should be. Source: GetWarningsForIP. */
+export function warningsForIp(path: string, value: string): string[] {
+  const quoted = JSON.stringify(value);
+  if (isValidIp(value).length > 0) {
+    const meant = isIPv6(value) ? mappedIpv4(value) : withoutLeadingZeros(value);
+    if (!isIPv4(meant)) return [];
+    return [`${path}: non-standard IP address ${quoted} is invalid: use ${JSON.stringify(meant)}`];
+  }
+  const canonical = canonicalIp(value);
+  if (canonical === value) return [];
+  const form = `RFC 5952 canonical format (${JSON.stringify(canonical)})`;
+  return [`${path}: IPv6 address ${quoted} should be in ${form}`];
+}
+
+/** Source: GetWarningsForCIDR. */
+export function warningsForCidr(path: string, value: string): string[] {
+  if (isValidCidr(value).length > 0 || canonicalCidr(value) === value) return [];
+  const form = `RFC 5952 canonical format (${JSON.stringify(canonicalCidr(value))})`;
+  return [`${path}: IPv6 CIDR value ${JSON.stringify(value)} should be in ${form}`];
+}
+
+const mappedIpv4 = (value: string): string => {
+  const number = (ipToBigInt(value) ?? 0n) & 0xffffffffn;
+  return [24n, 16n, 8n, 0n].map((shift) => (number >> shift) & 255n).join('.');
+};
 
 export const familyOf = (address: string): 'IPv4' | 'IPv6' | undefined =>
   isIPv4(address) ? 'IPv4' : isIPv6(address) ? 'IPv6' : undefined;

@@ -63,8 +63,6 @@ async function createOnce(store: StoredObjects, given: KubeObject, context: Writ
   if (hasStatus && !strategy.keepsStatusOnCreate) object = withoutStatus(object, codec);
   object = strategy.prepareForCreate?.(object, about) ?? object;
   if (strategy.hasGeneration ?? hasStatus) object = withGeneration(object, 1);
-  // What is wrong whatever is allocated is said first.
-  if (hooks.begin) check(store, object, strategy.validate?.(object, about) ?? []);
   const begun = await hooks.begin?.(object, undefined, { dryRun: context.dryRun });
   try {
     if (begun) object = begun.object;

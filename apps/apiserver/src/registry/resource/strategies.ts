@@ -149,12 +149,18 @@ function validateNodes(spec: ResourceSliceSpec | undefined): Errors {
     ...(spec?.nodeSelector
       ? validateNodeSelector(spec.nodeSelector.nodeSelectorTerms, 'spec.nodeSelector')
       : []),
+    ...(['allNodes', 'perDeviceNodeSelection'] as const)
+      .filter((field) => spec?.[field] === false)
+      .map((field) => invalid(child('spec', field), false, 'must be either unset or set to true')),
     ...(given.length === 0 ? [required('spec', detail)] : []),
     ...(given.length > 1
       ? [invalid('spec', `{${given.join(', ')}}`, `${detail}, but multiple fields are set`)]
       : []),
   ];
 }
+
+const onlyPerDevice =
+  '`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec';
 
 /** A value of one type. */
 function validateAttribute(attribute: object, path: string): Errors {
@@ -180,6 +186,10 @@ export const resourceSliceStrategy = defineStrategy(ResourceSlices, {
   hasGeneration: true,
   prepareForCreate: stampTaints,
   prepareForUpdate: (slice, _, context) => stampTaints(slice, context),
+  warnings: ({ spec }) =>
+    spec?.driver && spec.driver !== spec.driver.toLowerCase()
+      ? [`spec.driver: driver names should be lowercase; "${spec.driver}" contains uppercase characters`]
+      : [],
   validate: ({ spec }) => [
     ...validateCsiDriverName(spec?.driver, 'spec.driver'),
     ...validatePool(spec?.pool),
@@ -193,7 +203,21 @@ export const resourceSliceStrategy = defineStrategy(ResourceSlices, {
         ...qualified(name, child(at, 'attributes')),
         ...validateAttribute(attribute, mapKey(child(at, 'attributes'), name)),
       ]),
-      ...Object.keys(device.capacity ?? {}).flatMap((name) => qualified(name, child(at, 'capacity'))),
+      ...Object.entries(device.capacity ?? {}).flatMap(([name, { requestPolicy }]) => [
+        ...qualified(name, child(at, 'capacity')),
+        ...(requestPolicy && !device.allowMultipleAllocations
+          ? [
+              forbidden(
+                child(mapKey(child(at, 'capacity'), name), 'requestPolicy'),
+                'allowMultipleAllocations must be true',
+              ),
+            ]
+          : []),
+      ]),
+      ...(!spec?.perDeviceNodeSelection &&
+      (device.nodeName ?? device.nodeSelector ?? device.allNodes) !== undefined
+        ? [invalid(at, null, onlyPerDevice)]
+        : []),
     ]),
   ],
   validateUpdate: ({ spec }, old) => [

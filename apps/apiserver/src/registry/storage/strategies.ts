@@ -3,6 +3,7 @@ import {
   child,
   duplicate,
   forbidden,
+  invalid,
   isDns1123Subdomain,
   isQualifiedName,
   required,
@@ -67,7 +68,7 @@ export const volumeAttachmentStrategy = defineStrategy(VolumeAttachments, {
       ...(name === undefined && !source?.inlineVolumeSpec ? [required('spec.source', detail)] : []),
       ...(name !== undefined && source?.inlineVolumeSpec ? [forbidden('spec.source', detail)] : []),
       ...(name === '' ? [required(namePath, 'must specify non empty persistentVolumeName')] : []),
-      ...(name === undefined || source?.inlineVolumeSpec ? [] : check(namePath, name, isDns1123Subdomain)),
+      ...(name === undefined ? [] : check(namePath, name, isDns1123Subdomain)),
       ...check('spec.nodeName', spec?.nodeName ?? '', isDns1123Subdomain),
     ];
   },
@@ -89,6 +90,9 @@ export const volumeAttributesClassStrategy = defineStrategy(VolumeAttributesClas
     ...(Object.keys(object.parameters ?? {}).length > 0
       ? []
       : [required('parameters', 'must contain at least one key/value pair')]),
+    ...(Object.hasOwn(object.parameters ?? {}, '')
+      ? [invalid('parameters', '', 'field can not be empty.')]
+      : []),
   ],
   validateUpdate: (object, old) => [
     ...immutable('driverName', object.driverName, old.driverName),

@@ -1,10 +1,11 @@
-import { cidrContains, familyOf, invalid } from '@tinkernetes/apimachinery';
+import { canonicalIp, cidrContains, invalid, sloppyFamilyOf } from '@tinkernetes/apimachinery';
 import type { Errors } from '../../rules';
 
 /** Addresses that no endpoint and no external IP may have. Source: core/validation.ValidateNonSpecialIP. */
-export function nonSpecialIp(path: string, address: string): Errors {
-  const refuse = (detail: string) => [invalid(path, address, detail)];
-  if (!familyOf(address)) return refuse('must be a valid IP address');
+export function nonSpecialIp(path: string, given: string): Errors {
+  const address = canonicalIp(given);
+  const refuse = (detail: string) => [invalid(path, given, detail)];
+  if (!sloppyFamilyOf(given)) return refuse('must be a valid IP address');
   if (address === '0.0.0.0' || address === '::') return refuse(`may not be unspecified (${address})`);
   if (cidrContains('127.0.0.0/8', address) || address === '::1') {
     return refuse('may not be in the loopback range (127.0.0.0/8, ::1/128)');

@@ -7,6 +7,7 @@ import {
   isQualifiedName,
   isValidIp,
   required,
+  warningsForIp,
 } from '@tinkernetes/apimachinery';
 import { endpointsCells } from '../../../printers/services';
 import { defineStrategy } from '../../define-strategy';
@@ -61,6 +62,12 @@ export const endpointsStrategy = defineStrategy(EndpointsResource, {
     mapMember(endpoints, 'subsets', (subsets) =>
       mapList(subsets, (subset) =>
         mapMember(subset, 'ports', (ports) => mapList(ports, (port) => fill(port, { protocol: 'TCP' }))),
+      ),
+    ),
+  warnings: ({ subsets }) =>
+    (subsets ?? []).flatMap(({ addresses, notReadyAddresses }, i) =>
+      Object.entries({ addresses, notReadyAddresses }).flatMap(([list, of = []]) =>
+        of.flatMap(({ ip }, n) => warningsForIp(`subsets[${i}].${list}[${n}].ip`, ip)),
       ),
     ),
   validate: (endpoints) => eachOf('subsets', endpoints.subsets, validateSubset),

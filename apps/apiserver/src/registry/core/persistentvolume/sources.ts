@@ -30,7 +30,13 @@ export const sourceRules = {
     ...csiSecrets.flatMap((name) => within(path, name, source[name], validateCsiSecret)),
   ],
   iscsi: (source: NonNullable<PersistentVolumeSpec['iscsi']>, path: string): Errors => [
-    ...sharedSourceRules.iscsi(source as Parameters<typeof sharedSourceRules.iscsi>[0], path),
+    // Upstream says less of the form here than of Pods' volumes.
+    ...sharedSourceRules
+      .iscsi(source as Parameters<typeof sharedSourceRules.iscsi>[0], path)
+      .map((error) => ({
+        ...error,
+        message: error.message.replace(/(must be valid format) starting with .*/, '$1'),
+      })),
     ...(source.secretRef ? requireValue(child(path, 'secretRef', 'name'), source.secretRef.name) : []),
   ],
 };

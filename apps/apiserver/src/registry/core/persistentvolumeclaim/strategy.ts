@@ -35,6 +35,13 @@ function validateUpdate(claim: PersistentVolumeClaim, old: PersistentVolumeClaim
   return [...errors, ...immutable('volumeMode', spec.volumeMode, oldSpec.volumeMode)];
 }
 
+/** Sources in other namespaces come with a feature that is off. Source: pvc.DropDisabledFields. */
+const withoutForeignSource = (claim: PersistentVolumeClaim): PersistentVolumeClaim =>
+  mapMember(claim, 'spec', (spec) => {
+    const { dataSourceRef, ...kept } = spec;
+    return dataSourceRef?.namespace ? kept : spec;
+  });
+
 /** The older field takes claims and snapshots only; what else it is given is dropped. Source: pvc.EnforceDataSourceBackwardsCompatibility. */
 function withKnownSource(claim: PersistentVolumeClaim): PersistentVolumeClaim {
   return mapMember(claim, 'spec', (spec) => {
@@ -66,7 +73,7 @@ export const persistentVolumeClaimStrategy = defineStrategy(PersistentVolumeClai
   default: (claim) =>
     mapMember(defaultClaim(claim), 'status', (status) => fill(status, { phase: 'Pending' })),
   prepareForCreate: (claim) => ({
-    ...syncDataSources(withKnownSource(claim)),
+    ...syncDataSources(withKnownSource(withoutForeignSource(claim))),
     status: { phase: 'Pending' as const },
   }),
   validate: (claim) => validateClaimSpec(claim.spec ?? {}, 'spec'),

@@ -6,7 +6,7 @@ import type {
   PodAffinity,
   PodSpec,
 } from '@tinkernetes/api';
-import { child, index, isDns1123Label, isLabelValue, mapKey } from '@tinkernetes/apimachinery';
+import { child, index, isDns1123Label, isLabelValue, mapKey, warningsForIp } from '@tinkernetes/apimachinery';
 import { placedContainers } from '../../pod-spec/placed-containers';
 import type { Placed } from '../../pod-spec/placed-containers';
 import { fractionalBytes } from '../persistentvolumeclaim/warnings';
@@ -54,6 +54,12 @@ function warningsOf({ metadata, spec }: Described, metadataPath: string, path: s
     ...spreadWarnings(spec, path),
     ...annotated(annotations, Object.keys(deprecatedAnnotations), (key) => deprecatedAnnotations[key] ?? ''),
     ...volumeWarnings(spec, path),
+    ...(spec.dnsConfig?.nameservers ?? []).flatMap((ip, i) =>
+      warningsForIp(index(child(path, 'dnsConfig', 'nameservers'), i), ip),
+    ),
+    ...(spec.hostAliases ?? []).flatMap(({ ip }, i) =>
+      warningsForIp(`${index(child(path, 'hostAliases'), i)}.ip`, ip),
+    ),
     ...repeated(
       spec.hostAliases?.map(({ ip }) => ip),
       child(path, 'hostAliases'),

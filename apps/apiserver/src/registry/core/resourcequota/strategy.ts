@@ -106,6 +106,16 @@ const existsOnly = [
   'CrossNamespacePodAffinity',
 ];
 
+/** As upstream's messages show it: under Go's names. */
+const shownSelector = (selector: ResourceQuotaSpec['scopeSelector']) => ({
+  MatchExpressions:
+    selector?.matchExpressions?.map(({ scopeName, operator, values }) => ({
+      ScopeName: scopeName ?? '',
+      Operator: operator ?? '',
+      Values: values ?? null,
+    })) ?? null,
+});
+
 function validateScopeSelector(spec: ResourceQuotaSpec | undefined): Errors {
   const requirements = spec?.scopeSelector?.matchExpressions ?? [];
   const path = 'spec.scopeSelector.matchExpressions';
@@ -117,7 +127,9 @@ function validateScopeSelector(spec: ResourceQuotaSpec | undefined): Errors {
       const errors: Errors = [];
       if (!scopes.includes(scope)) errors.push(invalid(`${path}.scopeName`, scope, 'unsupported scope'));
       for (const _ of narrowed(spec, scope))
-        errors.push(invalid(path, spec?.scopeSelector, 'unsupported scope applied to resource'));
+        errors.push(
+          invalid(path, shownSelector(spec?.scopeSelector), 'unsupported scope applied to resource'),
+        );
       if (existsOnly.includes(scope) && operator !== 'Exists') {
         const detail =
           "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";

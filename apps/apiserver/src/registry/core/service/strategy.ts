@@ -3,8 +3,9 @@ import { isDns1123Label } from '@tinkernetes/apimachinery';
 import { serviceCells } from '../../../printers/services';
 import { defineStrategy } from '../../define-strategy';
 import { defaultService } from './defaults';
-import { prepareServiceUpdate, settleFamilies, syncClusterIps } from './prepare';
+import { prepareServiceUpdate, syncClusterIps } from './prepare';
 import { validateService, validateServiceUpdate } from './validate';
+import { serviceWarnings } from './warnings';
 
 /** Source: k8s.io/kubernetes/pkg/registry/core/service. */
 export const serviceStrategy = defineStrategy(Services, {
@@ -14,19 +15,12 @@ export const serviceStrategy = defineStrategy(Services, {
   default: defaultService,
   prepareForCreate: (service) => ({
     ...service,
-    spec: settleFamilies(syncClusterIps(service.spec ?? {})),
+    spec: syncClusterIps(service.spec ?? {}),
     status: { loadBalancer: {} },
   }),
   prepareForUpdate: prepareServiceUpdate,
   validate: validateService,
-  warnings: ({ spec }) => [
-    ...(spec?.externalIPs?.length
-      ? ['spec.externalIPs is deprecated and may no longer be implemented in some clusters']
-      : []),
-    ...(spec?.trafficDistribution === 'PreferClose'
-      ? ['spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"']
-      : []),
-  ],
+  warnings: serviceWarnings,
   validateUpdate: validateServiceUpdate,
   returnDeletedObject: true,
   selectableFieldNames: ['spec.clusterIP', 'spec.type'],

@@ -3,7 +3,6 @@ import {
   child,
   duplicate,
   forbidden,
-  index,
   invalid,
   isDns1123Label,
   isDns1123Subdomain,
@@ -18,10 +17,10 @@ import { protocols } from '../../pod-spec/ports';
 import { check, eachOf, oneOf, portNumber, portNumberOrName, requireOneOf } from '../../rules';
 import type { Errors } from '../../rules';
 import { nonSpecialIp } from '../endpoints/addresses';
+import { validateClusterIps } from './cluster-ips';
 import { isHeadless } from './prepare';
 
 const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
-const kubeletPort = 10_250;
 const maxAffinitySeconds = 86_400;
 
 /** Source: core/validation.ValidateService. */
@@ -43,6 +42,7 @@ export function validateService(service: Service): Errors {
       return problems.length > 0 ? problems : nonSpecialIp(at, address);
     }),
     ...requireOneOf('spec.type', spec.type, types),
+    ...validateRepeatedPorts(spec),
     ...validateLoadBalancer(spec),
     ...validatePolicies(spec),
   ];
@@ -51,20 +51,6 @@ export function validateService(service: Service): Errors {
 function validateType(spec: ServiceSpec): Errors {
   switch (spec.type) {
     case 'LoadBalancer':
-      return [
-        ...eachOf('spec.ports', spec.ports, (port, at) =>
-          port.port === kubeletPort
-            ? [
-                invalid(
-                  at,
-                  port.port,
-                  `may not expose port ${kubeletPort} externally since it is used by kubelet`,
-                ),
-              ]
-            : [],
-        ),
-        ...notHeadless(spec),
-      ];
     case 'NodePort':
       return notHeadless(spec);
     case 'ExternalName':
@@ -107,26 +93,32 @@ const portKey = ({ protocol, port }: ServicePort) => ({
   NodePort: 0,
 });
 
-function validatePorts(spec: ServiceSpec): Errors {
-  const ports = spec.ports ?? [];
+function validatePorts({ ports = [] }: ServiceSpec): Errors {
   const names = new Set<string>();
-  const keys = new Set<string>();
-  const nodePorts = new Set<string>();
-  return eachOf('spec.ports', ports, (port, at) => {
-    const errors = validatePort(port, { at, isNameRequired: ports.length > 1, names });
-    const key = `${port.protocol}/${port.port}`;
-    if (keys.has(key)) errors.push(duplicate(at, portKey(port)));
-    keys.add(key);
-    if (!port.nodePort) return errors;
-    const nodePortPath = child(at, 'nodePort');
-    if (spec.type === 'ClusterIP' || spec.type === 'ExternalName') {
-      errors.push(forbidden(nodePortPath, `may not be used when \`type\` is '${spec.type}'`));
-    }
-    const nodeKey = `${port.protocol}/${port.nodePort}`;
-    if (nodePorts.has(nodeKey)) errors.push(duplicate(nodePortPath, port.nodePort));
-    nodePorts.add(nodeKey);
-    return errors;
-  });
+  return eachOf('spec.ports', ports, (port, at) =>
+    validatePort(port, { at, isNameRequired: ports.length > 1, names }),
+  );
+}
+
+/** No port and no node port twice over the same protocol. */
+function validateRepeatedPorts({ type, ports = [] }: ServiceSpec): Errors {
+  const repeated = (key: (port: ServicePort) => string | undefined) => (port: ServicePort, i: number) =>
+    key(port) !== undefined && ports.slice(0, i).some((other) => key(other) === key(port));
+  const isNodePortRepeated = repeated(({ protocol, nodePort }) =>
+    nodePort ? `${protocol}/${nodePort}` : undefined,
+  );
+  const isRepeated = repeated(({ protocol, port }) => `${protocol}/${port}`);
+  return [
+    ...eachOf('spec.ports', type === 'ClusterIP' ? ports : [], ({ nodePort }, at) =>
+      nodePort ? [forbidden(child(at, 'nodePort'), "may not be used when `type` is 'ClusterIP'")] : [],
+    ),
+    ...eachOf('spec.ports', ports, (port, at, i) =>
+      isNodePortRepeated(port, i) ? [duplicate(child(at, 'nodePort'), port.nodePort)] : [],
+    ),
+    ...eachOf('spec.ports', ports, (port, at, i) =>
+      isRepeated(port, i) ? [duplicate(at, portKey(port))] : [],
+    ),
+  ];
 }
 
 interface PortContext {
@@ -167,41 +159,6 @@ function validateAffinity(spec: ServiceSpec): Errors {
   if (seconds > 0 && seconds <= maxAffinitySeconds) return errors;
   const detail = `must be greater than 0 and less than ${maxAffinitySeconds}`;
   return [...errors, invalid(`${path}.clientIP.timeoutSeconds`, seconds, detail)];
-}
-
-/** Source: core/validation.ValidateServiceClusterIPsRelatedFields. */
-function validateClusterIps(spec: ServiceSpec): Errors {
-  if (spec.type === 'ExternalName') return [];
-  const path = 'spec.clusterIPs';
-  const list = spec.clusterIPs ?? [];
-  const errors: Errors = [];
-  if (list.length > 0) {
-    if (!spec.clusterIP) errors.push(invalid(path, list, 'must be empty when `clusterIP` is not specified'));
-    else if (list[0] !== spec.clusterIP) {
-      errors.push(invalid(path, list, 'first value must match `clusterIP`'));
-    }
-  } else if (spec.clusterIP) {
-    errors.push(required(path));
-  }
-  if (list.length > 2) errors.push(invalid(path, list, 'may only hold up to 2 values'));
-  if (list.length > 1 && list.includes('None')) {
-    errors.push(invalid(index(path, 1), list[1], "'None' must be the first and only value"));
-  }
-  errors.push(
-    ...list.flatMap((address, i) =>
-      address === 'None' || address === '' ? [] : check(index(path, i), address, isValidIp),
-    ),
-    ...eachOf('spec.ipFamilies', spec.ipFamilies, (family, at, i) => [
-      ...oneOf(at, family, ['IPv4', 'IPv6']),
-      ...((spec.ipFamilies?.indexOf(family) ?? i) < i ? [duplicate(at, family)] : []),
-    ]),
-    ...oneOf('spec.ipFamilyPolicy', spec.ipFamilyPolicy, [
-      'PreferDualStack',
-      'RequireDualStack',
-      'SingleStack',
-    ]),
-  );
-  return errors;
 }
 
 const onlyFor = (type: string) => `may only be used when \`type\` is '${type}'`;

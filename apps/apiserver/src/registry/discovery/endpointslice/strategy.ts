@@ -10,7 +10,7 @@ import {
   isFullyQualifiedDomainName,
   isLabelValue,
   isQualifiedName,
-  isValidIp,
+  isCanonicalIp,
   required,
   semanticEqual,
   tooMany,
@@ -74,7 +74,7 @@ function validateAddress(address: string, path: string, type: string): Errors {
     case 'IPv4':
     case 'IPv6': {
       // Upstream names the list, not the element, for addresses of the other family.
-      const problems = isValidIp(address);
+      const problems = isCanonicalIp(address);
       if (problems.length > 0) return problems.map((text) => invalid(path, address, text));
       const family = familyOf(address) === type ? [] : [invalid(list, address, `must be an ${type} address`)];
       return [...family, ...nonSpecialIp(path, address)];

@@ -1,12 +1,6 @@
 import { IPAddresses } from '@tinkernetes/api';
 import type { IPAddress } from '@tinkernetes/api';
-import {
-  canonicalIp,
-  isDns1123Subdomain,
-  isPathSegmentName,
-  isValidIp,
-  required,
-} from '@tinkernetes/apimachinery';
+import { isDns1123Subdomain, isPathSegmentName, isCanonicalIp, required } from '@tinkernetes/apimachinery';
 import { defineStrategy } from '../../define-strategy';
 import { immutable } from '../../immutable';
 import { check, requireName } from '../../rules';
@@ -33,11 +27,7 @@ function parentText({ spec }: IPAddress): string {
 
 /** Source: k8s.io/kubernetes/pkg/registry/networking/ipaddress. */
 export const ipAddressStrategy = defineStrategy(IPAddresses, {
-  nameCheck: (name) => {
-    const problems = isValidIp(name);
-    if (problems.length > 0) return problems;
-    return canonicalIp(name) === name ? [] : ['must be a valid IP address in canonical form'];
-  },
+  nameCheck: isCanonicalIp,
   validate,
   validateUpdate: (address, old) => [
     ...validate(address),

@@ -13,7 +13,8 @@ import {
   formatLabelSelector,
   invalid,
   isValidCidr,
-  parseCidr,
+  parseSloppyCidr,
+  warningsForCidr,
   required,
 } from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
@@ -62,15 +63,33 @@ function validateBlock(block: IPBlock, path: string): Errors {
   const at = child(path, 'cidr');
   if (!block.cidr) return [required(at)];
   const errors = check(at, block.cidr, isValidCidr);
-  if (errors.length > 0) return errors;
-  return eachOf(child(path, 'except'), block.except, (except, exceptPath) => {
+  const outer = parseSloppyCidr(block.cidr);
+  if (!outer) return errors;
+  const range = `${outer.address}/${outer.bits}`;
+  const excepted = eachOf(child(path, 'except'), block.except, (except, exceptPath) => {
     const problems = check(exceptPath, except, isValidCidr);
-    if (problems.length > 0) return problems;
-    const inner = parseCidr(except);
-    const isInside =
-      inner && cidrContains(block.cidr, inner.address) && inner.bits > (parseCidr(block.cidr)?.bits ?? 0);
-    return isInside ? [] : [invalid(exceptPath, except, 'must be a strict subset of `cidr`')];
+    const inner = parseSloppyCidr(except);
+    if (!inner || (cidrContains(range, inner.address) && inner.bits > outer.bits)) return problems;
+    return [...problems, invalid(exceptPath, except, 'must be a strict subset of `cidr`')];
   });
+  return [...errors, ...excepted];
+}
+
+/** Of CIDRs that are not spelt as they should be. */
+function warningsOf({ spec }: NetworkPolicy): string[] {
+  const ofPeers = (peers: readonly NetworkPolicyPeer[] | undefined, path: string) =>
+    (peers ?? []).flatMap(({ ipBlock }, i) => {
+      if (!ipBlock) return [];
+      const at = `${path}[${i}].ipBlock`;
+      return [
+        ...warningsForCidr(`${at}.cidr`, ipBlock.cidr),
+        ...(ipBlock.except ?? []).flatMap((except, n) => warningsForCidr(`${at}.except[${n}]`, except)),
+      ];
+    });
+  return [
+    ...(spec?.ingress ?? []).flatMap(({ from }, i) => ofPeers(from, `spec.ingress[${i}].from`)),
+    ...(spec?.egress ?? []).flatMap(({ to }, i) => ofPeers(to, `spec.egress[${i}].to`)),
+  ];
 }
 
 function validatePeer(peer: NetworkPolicyPeer, path: string): Errors {
@@ -114,6 +133,7 @@ export const networkPolicyStrategy = defineStrategy(NetworkPolicies, {
   hasGeneration: true,
   default: (policy) => mapMember(policy, 'spec', defaultSpec),
   validate,
+  warnings: warningsOf,
   tableCells: (policy, now) => [
     policy.metadata.name,
     formatLabelSelector(policy.spec?.podSelector),

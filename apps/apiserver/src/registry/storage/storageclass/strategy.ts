@@ -33,7 +33,8 @@ function validateTopologies(terms: StorageClass['allowedTopologies']): Errors {
         : []),
     ]);
     const earlier = terms?.slice(0, i) ?? [];
-    const isRepeated = earlier.some((other) => covers(other, term));
+    // To say nothing is to say what was said before.
+    const isRepeated = expressions.length === 0 || earlier.some((other) => covers(other, term));
     return isRepeated ? [...errors, duplicate(path, '')] : errors;
   });
 }
