@@ -14,6 +14,7 @@ import { queueController } from '../../manager/queue-controller';
 import { isJobFinished } from '../job/conditions';
 import { controllerUidIndex, indexByControllerUid } from '../shared/owner-index';
 import { watchOwned } from '../shared/owned-objects';
+import { isNamespaceTerminating } from '../shared/namespace-terminating';
 import { sameStatus } from '../shared/same-status';
 import { watchObjects } from '../shared/watch-objects';
 import { surplusHistory } from './history';
@@ -187,7 +188,8 @@ class CronJobController implements Reconciler {
       return { ...status, active: [...active, referenceOf(job)], lastScheduleTime: formatTime(at) };
     } catch (error) {
       if (isAlreadyExists(error)) return { ...status, active, lastScheduleTime: formatTime(at) };
-      recorder.event(cronJob, 'Warning', 'FailedCreate', `Error creating job: ${(error as Error).message}`);
+      if (!isNamespaceTerminating(error))
+        recorder.event(cronJob, 'Warning', 'FailedCreate', `Error creating job: ${(error as Error).message}`);
       throw error;
     }
   }

@@ -6,7 +6,9 @@ import {
   type ReplicaSet,
 } from '@tinkernetes/api';
 import { controllerOf, ignoreNotFound, isAlreadyExists } from '@tinkernetes/apimachinery';
+import { TerminalError } from '@tinkernetes/controller';
 import type { ControllerContext } from '../../manager/context';
+import { isNamespaceTerminating } from '../shared/namespace-terminating';
 import { sameStatus } from '../shared/same-status';
 import {
   annotations,
@@ -84,6 +86,7 @@ export class RolloutWriter {
         await this.resolveCollision(deployment, set);
         return undefined;
       }
+      if (isNamespaceTerminating(error)) throw new TerminalError((error as Error).message, { cause: error });
       const message = `Failed to create new replica set "${set.metadata.name}": ${(error as Error).message}`;
       const conditions = withCondition(
         deployment.status?.conditions,

@@ -3,6 +3,7 @@ import { ignoreNotFound, isAlreadyExists, keyOf, selectorOfMap, splitKey } from 
 import type { Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
+import { isNamespaceTerminating } from '../shared/namespace-terminating';
 import { sameStatus } from '../shared/same-status';
 import { followServices } from '../shared/service-membership';
 import { subsetsOf } from './subsets';
@@ -13,7 +14,7 @@ const headless = 'service.kubernetes.io/headless';
 
 /** The Endpoints object of each Service with a selector. Watches Services, Pods, Endpoints; writes Endpoints. */
 export function startEndpointsController(context: ControllerContext): RunnableController {
-  const { client, informers } = context;
+  const { client, informers, recorder } = context;
   const queue = context.queues.create('endpoint');
   const services = informers.for(Services);
   const pods = informers.for(Pods);
@@ -59,17 +60,26 @@ export function startEndpointsController(context: ControllerContext): RunnableCo
       };
       if (!current) {
         await endpointsClient.create(wanted, { namespace, signal }).catch((error: unknown) => {
-          if (!isAlreadyExists(error)) throw error;
+          if (isAlreadyExists(error) || isNamespaceTerminating(error)) return;
+          sayFailed(wanted, 'FailedToCreateEndpoint', `create endpoint for service ${key}`, error);
+          throw error;
         });
       } else if (
         !sameStatus(current.subsets, subsets) ||
         !sameStatus(current.metadata.labels, labels) ||
         !sameStatus(current.metadata.annotations, wanted.metadata.annotations ?? {})
       ) {
-        await endpointsClient.update(wanted, { namespace, signal });
+        await endpointsClient.update(wanted, { namespace, signal }).catch((error: unknown) => {
+          sayFailed(current, 'FailedToUpdateEndpoint', `update endpoint ${key}`, error);
+          throw error;
+        });
       }
     },
   };
+  function sayFailed(object: Endpoints, reason: string, what: string, error: unknown): void {
+    const subject = { ...object, apiVersion: 'v1', kind: 'Endpoints' };
+    recorder.event(subject, 'Warning', reason, `Failed to ${what}: ${(error as Error).message}`);
+  }
   return queueController({
     context,
     queue,

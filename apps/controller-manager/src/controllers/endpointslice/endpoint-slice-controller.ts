@@ -12,6 +12,7 @@ import {
 import { ignoreNotFound, keyOf, selectorOfMap } from '@tinkernetes/apimachinery';
 import type { Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
+import { isNamespaceTerminating } from '../shared/namespace-terminating';
 import { queueController } from '../../manager/queue-controller';
 import { followServices } from '../shared/service-membership';
 import { planSlices, type EndpointGroup } from './plan';
@@ -125,6 +126,7 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
           traffic_distribution: service.spec.trafficDistribution ?? '',
         });
       } catch (error) {
+        if (isNamespaceTerminating(error)) return;
         syncs.inc({ result: 'error' });
         recorder.event(
           service,

@@ -9,6 +9,7 @@ import {
 import { ignoreNotFound, keyOf } from '@tinkernetes/apimachinery';
 import { controllerRefOf, type Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
+import { isNamespaceTerminating } from '../shared/namespace-terminating';
 import { queueController } from '../../manager/queue-controller';
 import { planSlices, type EndpointGroup } from '../endpointslice/plan';
 import { createSliceMetrics } from '../endpointslice/slice-metrics';
@@ -95,6 +96,7 @@ export function startEndpointSliceMirroringController(context: ControllerContext
         }
         mirrored.synced((clock.monotonic() - startedAt) / 1000, skippedOf(object.subsets ?? []));
       } catch (error) {
+        if (isNamespaceTerminating(error)) return;
         recorder.event(
           object,
           'Warning',

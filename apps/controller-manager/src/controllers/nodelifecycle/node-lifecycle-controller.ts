@@ -80,7 +80,9 @@ class NodeLifecycleController implements Reconciler {
     this.nodes.addEventHandler({
       added: (node) => enqueue(node.metadata.name),
       updated: (_, node) => enqueue(node.metadata.name),
-      deleted: ({ metadata: { name } }) => {
+      deleted: (node) => {
+        const { name } = node.metadata;
+        this.say(node, 'RemovingNode', `Removing Node ${name} from Controller`);
         this.heartbeats.delete(name);
         this.marked.delete(name);
       },
@@ -96,6 +98,8 @@ class NodeLifecycleController implements Reconciler {
     for (const node of nodes) {
       const { name } = node.metadata;
       const lease = this.leases.lister.get(name, leaseNamespace);
+      if (!this.heartbeats.has(name))
+        this.say(node, 'RegisteredNode', `Registered Node ${name} in Controller`);
       this.heartbeats.set(name, observe(this.heartbeats.get(name), { node, lease, now }));
     }
     // A node that is silent now is down before its conditions say so: many that fall silent at once count together.
@@ -109,6 +113,12 @@ class NodeLifecycleController implements Reconciler {
     for (const node of nodes)
       if (this.isSilent(node, now) || noExecuteKey(node)) this.enqueue(node.metadata.name);
     this.roundTimes.observe((clock.monotonic() - startedAt) / 1000);
+  }
+
+  private say(node: Node, reason: string, what: string): void {
+    const { name, uid } = node.metadata;
+    const subject = { apiVersion: 'v1', kind: 'Node', metadata: { name, uid } };
+    this.context.recorder.event(subject, 'Normal', reason, `Node ${name} event: ${what}`);
   }
 
   async reconcile(name: string, { signal }: { signal: AbortSignal }): Promise<void> {

@@ -6,9 +6,10 @@ import {
   type Pod,
   type PodTemplateSpec,
 } from '@tinkernetes/api';
-import { isNotFound, StatusError } from '@tinkernetes/apimachinery';
+import { isNotFound } from '@tinkernetes/apimachinery';
 import type { TraceParent } from '@tinkernetes/component-base';
 import type { ControllerContext } from '../../manager/context';
+import { isNamespaceTerminating } from './namespace-terminating';
 
 /** A name prefix for Pods of `owner`, shortened as upstream does where it would be too long for a name. */
 const podNamePrefix = (owner: string): string => (owner.length > 57 ? owner : `${owner}-`);
@@ -46,10 +47,7 @@ export async function createPod(
     recorder.event(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`);
     return created;
   } catch (error) {
-    // A namespace that is being deleted takes no Pods: that is no news for its owner.
-    const isTerminating =
-      error instanceof StatusError && error.causes.some((cause) => cause.reason === 'NamespaceTerminating');
-    if (!isTerminating)
+    if (!isNamespaceTerminating(error))
       recorder.event(owner, 'Warning', 'FailedCreate', `Error creating: ${(error as Error).message}`);
     throw error;
   }

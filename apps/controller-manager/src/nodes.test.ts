@@ -6,7 +6,7 @@ const namespace = 'default';
 let manager: TestManager;
 
 beforeAll(async () => {
-  manager = await startTestManager();
+  manager = await startTestManager({ args: ['--node-monitor-period=200ms'] });
   await manager.client.for(Nodes).create({
     metadata: { name: 'n1' },
     spec: { taints: [{ key: 'repair', effect: 'NoExecute' }] },
@@ -53,4 +53,23 @@ it('says that a deletion is cancelled when the taint goes away, or the Pod itsel
   );
   const stays = await manager.client.for(Pods).get('stays', { namespace });
   expect(stays.metadata.deletionTimestamp).toBeUndefined();
+});
+
+it('says when a Node is first watched over, and when it is no more', async () => {
+  const messages = async (reason: string) =>
+    (await manager.client.for(Events).list({ namespace })).items
+      .filter((event) => event.involvedObject.name === 'n2' && event.reason === reason)
+      .map(({ type, message, source }) => [type, message, source?.component]);
+  const created = await manager.client.for(Nodes).create({ metadata: { name: 'n2' }, spec: {} });
+  await eventually(async () =>
+    expect(await messages('RegisteredNode')).toEqual([
+      ['Normal', 'Node n2 event: Registered Node n2 in Controller', 'node-controller'],
+    ]),
+  );
+  await manager.client.for(Nodes).delete('n2', { preconditions: { uid: created.metadata.uid } });
+  await eventually(async () =>
+    expect(await messages('RemovingNode')).toEqual([
+      ['Normal', 'Node n2 event: Removing Node n2 from Controller', 'node-controller'],
+    ]),
+  );
 });
