@@ -53,7 +53,8 @@ export function builtInCodec(
       const state = { struct: '', path: [], sawUnknown: false, ...options };
       try {
         const object = decoderOf(schemaName)(value ?? {}, state) as KubeObject;
-        const typed: KubeObject = { kind, apiVersion: apiVersionOf(descriptor), ...withMetadata(object) };
+        const whole = hasNoManagers(value) ? withoutManagers(object) : withMetadata(object);
+        const typed: KubeObject = { kind, apiVersion: apiVersionOf(descriptor), ...whole };
         typed.kind = kind;
         typed.apiVersion = apiVersionOf(descriptor);
         return { object: typed, unknown: state.sawUnknown ? unknownFields(value, schemaName) : [] };
@@ -67,6 +68,17 @@ export function builtInCodec(
     },
   };
 }
+
+/** An empty list of managers is not the same as none: it takes all ownership away. */
+function hasNoManagers(value: unknown): boolean {
+  const managers = (value as Partial<KubeObject> | undefined | null)?.metadata?.managedFields;
+  return Array.isArray(managers) && managers.length === 0;
+}
+
+const withoutManagers = (object: KubeObject): KubeObject => ({
+  ...object,
+  metadata: { ...withMetadata(object).metadata, managedFields: [] },
+});
 
 /** An object without metadata gets a name, if an empty one, so that nobody has to ask. */
 function withMetadata(object: KubeObject): KubeObject {

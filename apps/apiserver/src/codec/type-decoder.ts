@@ -168,10 +168,16 @@ function integerDecoder(goType: string): Decode {
 
 const bytesDecoder: Decode = (value, state) => {
   if (typeof value !== 'string') throw mismatch(value, '[]uint8', state);
-  const at = illegalBase64(value);
-  if (at >= 0) throw new TypeMismatchError(`illegal base64 data at input byte ${at}`);
+  const problem = base64Problem(value);
+  if (problem) throw new TypeMismatchError(problem);
   return value;
 };
+
+/** What Go's decoder says of text that is not standard base64. */
+export function base64Problem(text: string): string | undefined {
+  const at = illegalBase64(text);
+  return at >= 0 ? `illegal base64 data at input byte ${at}` : undefined;
+}
 
 /** Index of the first byte that standard base64 can't have there, -1 if none. */
 function illegalBase64(text: string): number {

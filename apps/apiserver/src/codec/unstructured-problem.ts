@@ -1,7 +1,7 @@
 import { loadSchemas, type OpenAPISchema } from '@tinkernetes/api';
 import { isObject } from '@tinkernetes/apimachinery';
 import { scalarDecoders } from './scalar-decoders';
-import { fieldNames, referenceOf, shortName, TypeMismatchError } from './type-decoder';
+import { base64Problem, fieldNames, referenceOf, shortName, TypeMismatchError } from './type-decoder';
 
 /**
  * Why a map of values is no object of a type, as the converter words it that turns strategically patched maps into
@@ -47,7 +47,9 @@ function problemInType(value: unknown, schemaName: string): string | undefined {
 }
 
 function problemInBytes(value: unknown): string | undefined {
-  return typeof value === 'string' ? undefined : `cannot restore slice from ${kindOf(value)}`;
+  if (typeof value !== 'string') return `cannot restore slice from ${kindOf(value)}`;
+  const problem = base64Problem(value);
+  return problem && `error decoding from json: ${problem}`;
 }
 
 function problemInScalar(value: unknown, goType: string): string | undefined {

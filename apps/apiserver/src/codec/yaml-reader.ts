@@ -133,11 +133,25 @@ function goYamlError(error: YAMLParseError, text: string): string {
     case 'BAD_INDENT':
     case 'MISSING_CHAR':
       return /flow/i.test(error.message)
-        ? `yaml: line ${Math.min(line, total)}: did not find expected ',' or ']'`
+        ? `yaml: line ${Math.min(line, total)}: ${unclosedError(text)}`
         : `yaml: line ${line}: could not find expected ':'`;
     case 'TAB_AS_INDENT':
-      return `yaml: line ${line}: found character that cannot start any token`;
+      return `yaml: ${inLine(line)}found character that cannot start any token`;
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      return `yaml: ${inLine(line)}mapping values are not allowed in this context`;
     default:
       return `yaml: line ${line}: did not find expected node content`;
   }
+}
+
+/** The first line is not named. */
+const inLine = (line: number): string => (line === 1 ? '' : `line ${line}: `);
+
+/** What is missing at the end of a text whose brackets are not all closed. */
+function unclosedError(text: string): string {
+  const end = text.trimEnd();
+  if (/[[{,]$/.test(end)) return 'did not find expected node content';
+  return end.lastIndexOf('{') > end.lastIndexOf('[')
+    ? "did not find expected ',' or '}'"
+    : "did not find expected ',' or ']'";
 }

@@ -1,4 +1,11 @@
-import { forbidden, invalid, invalidError, notSupported, required, tooLong } from '@tinkernetes/apimachinery';
+import {
+  forbidden,
+  invalidError,
+  maxFieldManager,
+  notSupported,
+  required,
+  validateFieldManager,
+} from '@tinkernetes/apimachinery';
 import type { FieldError } from '../contracts';
 import type { ResourceRequest } from './context';
 
@@ -14,7 +21,6 @@ export interface WriteQuery {
 }
 
 const validations = ['', 'Ignore', 'Strict', 'Warn'];
-const maxFieldManager = 128;
 
 /** Query parameters of a write. `kind` is the options kind of the verb: CreateOptions, UpdateOptions, PatchOptions. */
 export function writeQuery(request: ResourceRequest, kind: string): WriteQuery {
@@ -22,7 +28,10 @@ export function writeQuery(request: ResourceRequest, kind: string): WriteQuery {
   const dryRun = query.getAll('dryRun');
   const fieldManager = query.get('fieldManager') ?? '';
   const fieldValidation = query.get('fieldValidation') ?? '';
-  const errors: FieldError[] = [...fieldManagerErrors(fieldManager), ...dryRunErrors(dryRun)];
+  const errors: FieldError[] = [
+    ...validateFieldManager(fieldManager, 'fieldManager'),
+    ...dryRunErrors(dryRun),
+  ];
   if (!validations.includes(fieldValidation)) {
     errors.push(notSupported('fieldValidation', fieldValidation, validations));
   }
@@ -42,13 +51,6 @@ export function dryRunErrors(values: readonly string[]): FieldError[] {
   if (wrong.length === 0) return [];
   const message = `Unsupported value: ${JSON.stringify(values)}: supported values: "All"`;
   return [{ reason: 'FieldValueNotSupported', field: 'dryRun', message }];
-}
-
-function fieldManagerErrors(value: string): FieldError[] {
-  if (value.length > maxFieldManager) return [tooLong('fieldManager', maxFieldManager)];
-  return /[\u0000-\u001f\u007f-\u009f]/.test(value)
-    ? [invalid('fieldManager', value, 'should only contain printable characters')]
-    : [];
 }
 
 /** `kubectl/v1.35.0 (linux/amd64) …` → `kubectl`; a client that doesn't say what it is: `unknown`, as upstream. */

@@ -2,6 +2,7 @@ import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
 import { isDns1123Subdomain, validateObjectMeta, validateObjectMetaUpdate } from '@tinkernetes/apimachinery';
 import type { NameCheck } from '@tinkernetes/apimachinery';
 import type { Strategy, StrategyContext } from '../contracts';
+import { metadataChecks } from './metadata-checks';
 import type { Errors } from './rules';
 
 /** A strategy, less what all kinds have in common: the rules of metadata. */
@@ -11,8 +12,6 @@ export interface StrategyRules<T extends KubeObject> extends Omit<
 > {
   /** Of the object's name. Default: DNS-1123 subdomain. */
   readonly nameCheck?: NameCheck;
-  /** Whether an update's metadata has to pass what a new object's has to, too, in the words of both. */
-  readonly revalidatesMeta?: boolean;
   /** Without the fields of features that are off: before anything else is prepared. */
   readonly withoutDisabledFields?: (object: T) => T;
   /** The rules beyond metadata, at create and at every update. */
@@ -29,7 +28,6 @@ export function defineStrategy<T extends KubeObject>(
 ): Strategy<T> {
   const {
     nameCheck = isDns1123Subdomain,
-    revalidatesMeta = false,
     validate,
     validateUpdate,
     validateStatusUpdate,
@@ -38,7 +36,11 @@ export function defineStrategy<T extends KubeObject>(
     prepareForUpdate,
     ...rest
   } = rules;
-  const metaRules = { isNamespaced: descriptor.namespaced, nameCheck };
+  const core = { isNamespaced: descriptor.namespaced, nameCheck };
+  const generic = { ...core, hasFreeFinalizers: true };
+  // Events are in two groups, whose rules differ.
+  const checksFor = ({ apiVersion }: StrategyContext) =>
+    metadataChecks({ group: groupOf(apiVersion), resource: descriptor.resource });
   return {
     ...rest,
     prepareForCreate: (object, context) => {
@@ -50,17 +52,26 @@ export function defineStrategy<T extends KubeObject>(
       return prepareForUpdate ? prepareForUpdate(kept, old, context) : kept;
     },
     validate: (object, context) => [
-      ...validateObjectMeta(object.metadata, metaRules),
+      ...validateObjectMeta(object.metadata, checksFor(context).core > 0 ? core : generic),
       ...(validate?.(object, context) ?? []),
     ],
-    validateUpdate: (object, old, context) => [
-      ...validateObjectMetaUpdate(object.metadata, old.metadata),
-      ...(revalidatesMeta ? validateObjectMeta(object.metadata, metaRules) : []),
-      ...(validateUpdate ? validateUpdate(object, old, context) : (validate?.(object, context) ?? [])),
-    ],
+    validateUpdate: (object, old, context) => {
+      const checks = checksFor(context);
+      return [
+        ...repeated(checks.updates, () => validateObjectMetaUpdate(object.metadata, old.metadata)),
+        ...repeated(checks.core, () => validateObjectMeta(object.metadata, core)),
+        ...repeated(checks.generic, () => validateObjectMeta(object.metadata, generic)),
+        ...(validateUpdate ? validateUpdate(object, old, context) : (validate?.(object, context) ?? [])),
+      ];
+    },
     validateStatusUpdate: (object, old, context) => [
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
       ...(validateStatusUpdate?.(object, old, context) ?? []),
     ],
   };
 }
+
+const repeated = (times: number, validate: () => Errors): Errors =>
+  Array.from({ length: times }, validate).flat();
+
+const groupOf = (apiVersion: string): string => apiVersion.split('/').slice(0, -1).join('/');

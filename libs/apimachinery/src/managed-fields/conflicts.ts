@@ -9,30 +9,32 @@ export interface Conflict {
   readonly fields: FieldSet;
 }
 
-function describe({ manager, subresource, operation, apiVersion }: Manager): string {
+/** `shownVersion`: what an update is said to have been made in, where that is not the object's own version. */
+function describe(
+  { manager, subresource, operation, apiVersion }: Manager,
+  shownVersion: string | undefined,
+): string {
   const where = subresource
     ? `${goQuote(manager)} with subresource ${goQuote(subresource)}`
     : goQuote(manager);
-  return operation === 'Update' ? `${where} using ${apiVersion}` : where;
+  return operation === 'Update' ? `${where} using ${shownVersion ?? apiVersion}` : where;
 }
 
 /** Source: apimachinery/pkg/util/managedfields/internal/conflict.go. */
-export function conflictError(conflicts: readonly Conflict[]): StatusError {
-  const sorted = [...conflicts].sort((a, b) => (describe(a.manager) < describe(b.manager) ? -1 : 1));
-  const causes = sorted.flatMap(({ manager, fields }) =>
-    fields.paths().map((field) => ({
-      reason: 'FieldManagerConflict',
-      message: `conflict with ${describe(manager)}`,
-      field,
-    })),
+export function conflictError(conflicts: readonly Conflict[], shownVersion?: string): StatusError {
+  const described = conflicts
+    .map(({ manager, fields }) => ({ who: describe(manager, shownVersion), paths: fields.paths() }))
+    .sort((a, b) => (a.who < b.who ? -1 : 1));
+  const causes = described.flatMap(({ who, paths }) =>
+    paths.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${who}`, field })),
   );
   const [first] = causes;
+  const lists = described.map(({ who, paths }) =>
+    [`conflicts with ${who}:`, ...paths.map((path) => `- ${path}`)].join('\n'),
+  );
   const message =
     causes.length === 1 && first
       ? `Apply failed with 1 conflict: ${first.message}: ${first.field}`
-      : `Apply failed with ${causes.length} conflicts: ${sorted.map(listConflicts).join('\n')}`;
+      : `Apply failed with ${causes.length} conflicts: ${lists.join('\n')}`;
   return new StatusError('Conflict', message, { details: { causes } });
 }
-
-const listConflicts = ({ manager, fields }: Conflict): string =>
-  [`conflicts with ${describe(manager)}:`, ...fields.paths().map((path) => `- ${path}`)].join('\n');

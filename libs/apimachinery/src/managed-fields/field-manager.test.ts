@@ -11,6 +11,7 @@ const options = (schema: string, manager: string, apiVersion = 'v1') => ({
   subresource: '',
   now: '2030-01-01T00:00:00Z',
   ignored: [['status']],
+  empty: { apiVersion, kind: schema.slice(schema.lastIndexOf('.') + 1), metadata: { name: '' } },
 });
 type Object_ = KubeObject & { data?: Record<string, string>; spec?: Record<string, unknown> };
 
@@ -220,6 +221,44 @@ describe('tracking of creates', () => {
     expect(trackUpdate(live, next, { ...options('core.v1.ConfigMap', 'late'), isCreate: false })).toEqual(
       next,
     );
+  });
+});
+
+describe('apply after client-side apply', () => {
+  const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
+  const config = (data: object, annotations?: object) =>
+    ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'cfg', ...(annotations ? { annotations } : {}) },
+      data,
+    }) as Object_;
+  const applied = (data: object) => config({ ...data }, { [annotation]: JSON.stringify(config({ a: '1' })) });
+  const live = (data: object) =>
+    trackUpdate({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: '' } }, applied(data), {
+      ...options('core.v1.ConfigMap', 'kubectl-client-side-apply'),
+      isCreate: true,
+    });
+  const apply = (object: KubeObject) =>
+    applyConfiguration(object, config({ a: '2' }), {
+      ...options('core.v1.ConfigMap', 'kubectl'),
+      isCreate: false,
+      force: false,
+    });
+
+  it('takes over what the client had applied, and writes down what it applies now', () => {
+    expect(apply(live({ a: '1' }))).toMatchObject({
+      data: { a: '2' },
+      metadata: {
+        annotations: {
+          [annotation]: '{"apiVersion":"v1","data":{"a":"2"},"kind":"ConfigMap","metadata":{"name":"cfg"}}\n',
+        },
+      },
+    });
+  });
+
+  it('does not take over what somebody has changed since', () => {
+    expect(() => apply(live({ a: '9' }))).toThrow('conflict with "kubectl-client-side-apply"');
   });
 });
 

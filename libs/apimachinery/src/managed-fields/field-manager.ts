@@ -10,6 +10,7 @@ import type { Conflict } from './conflicts';
 import { FieldSet } from './field-set';
 import { capUpdaters, decodeManagers, encodeManagers, identityOf, withoutEmpty } from './managers';
 import type { Manager, Managers } from './managers';
+import { withLastApplied, withoutClientSideApply } from './last-applied';
 import { merge, removeItems } from './merge';
 import { toFieldSet } from './to-field-set';
 import type { Typed } from './typing';
@@ -47,11 +48,15 @@ export interface FieldManagement {
   readonly operation?: 'Apply' | 'Update';
   /** RFC 3339. */
   readonly now: string;
+  /** Whether the kind has that version, too; left out where that is not known. */
+  readonly isVersion?: (apiVersion: string) => boolean;
+  /** What conflicts say that updates were made in: the version of the subresource's own kind. */
+  readonly shownVersion?: string;
   /** Paths that this endpoint leaves as they are (`['status']` for the object itself, `['spec']` for its status). */
   readonly ignored: ReadonlyArray<readonly string[]>;
 }
 
-const typeOf = ({ schemas, schemaName }: FieldManagement): Typed => ({
+const typeOf = ({ schemas, schemaName }: Pick<FieldManagement, 'schemas' | 'schemaName'>): Typed => ({
   schema: schemaName === undefined ? undefined : resolveSchema(schemas[schemaName], schemas),
   schemas,
 });
@@ -67,14 +72,35 @@ function withManagers(object: KubeObject, managers: Managers): KubeObject {
   return managedFields ? { ...bare, metadata: { ...bare.metadata, managedFields } } : bare;
 }
 
+/** Nobody is to own anything any more: there is a list, and nothing in it. */
 const isReset = (entries: readonly ManagedFieldsEntry[] | undefined): boolean =>
-  entries?.length === 1 && Object.keys(entries[0] ?? {}).length === 0;
+  entries?.every((entry) => Object.keys(entry).length === 0) ?? false;
 
-/** The managers that count: those that the write brings, else the live ones. */
+/** The managers that count: those that the write brings, else the live ones. Other times alone are no change. */
 function managersOf(next: KubeObject, live: KubeObject): Managers {
+  const known: Managers = decodeManagers(live.metadata.managedFields) ?? new Map();
   const brought = decodeManagers(next.metadata.managedFields);
-  return brought && brought.size > 0 ? brought : (decodeManagers(live.metadata.managedFields) ?? new Map());
+  if (!brought || brought.size === 0) return known;
+  const isOnlyRetimed = areRetimed(brought, known) && deepEqual(withoutTrail(live), withoutTrail(next));
+  return isOnlyRetimed ? known : brought;
 }
+
+/** Who owns fields of a version that the kind doesn't have (any more) owns nothing. */
+const inKnownVersions = (managers: Managers, { apiVersion, isVersion }: FieldManagement): Managers =>
+  isVersion && [...managers.values()].some((manager) => manager.apiVersion !== apiVersion)
+    ? new Map([...managers].filter(([, manager]) => isVersion(manager.apiVersion)))
+    : managers;
+
+function withoutTrail(object: KubeObject): KubeObject {
+  const { managedFields: _managedFields, resourceVersion: _resourceVersion, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+/** Whether the same managers have the same fields, since other times. */
+const areRetimed = (brought: Managers, known: Managers): boolean =>
+  brought.size === known.size &&
+  [...brought].some(([identity, { time }]) => time !== known.get(identity)?.time) &&
+  [...brought].every(([identity, { fields }]) => known.get(identity)?.fields.equals(fields));
 
 /** Callers have a handful of lists, which never change. */
 const ignoredSets = new WeakMap<FieldManagement['ignored'], FieldSet>();
@@ -127,8 +153,10 @@ export function trackUpdate(
   next: KubeObject,
   options: FieldManagement & { isCreate: boolean },
 ): KubeObject {
-  if (isReset(next.metadata.managedFields)) return withoutManagedFields(next);
-  const managers = managersOf(next, live);
+  if (!options.isCreate && isReset(next.metadata.managedFields)) return withoutManagedFields(next);
+  const managers = options.isCreate
+    ? new Map<string, Manager>()
+    : inKnownVersions(managersOf(next, live), options);
   if (managers.size === 0 && !options.isCreate) return withoutManagedFields(next);
   const type = typeOf(options);
   const [before, after] = [withoutManagedFields(live), withoutManagedFields(next)];
@@ -141,8 +169,7 @@ export function trackUpdate(
   const result = new Map(others);
   if (!fields.isEmpty) {
     const { manager, apiVersion, subresource, now, operation = 'Update' } = options;
-    // What comes in through the scale subresource carries no time upstream.
-    const time = subresource === 'scale' ? {} : { time: now };
+    const time = timeOf(subresource, now);
     const entry: Manager = { manager, operation, apiVersion, subresource, ...time, fields };
     const last = others.get(identityOf(entry));
     result.set(identityOf(entry), last ? { ...entry, fields: last.fields.union(fields) } : entry);
@@ -169,34 +196,31 @@ function withoutZeros(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, withoutZeros(member)]));
 }
 
-/** On an untracked object the first apply meets the fields of `before-first-apply`. */
-function claimForPast(live: KubeObject, type: Typed, apiVersion: string): Managers {
-  const fields = toFieldSet(withoutManagedFields(live), type).difference(unowned);
-  const past: Manager = {
-    manager: 'before-first-apply',
-    operation: 'Update',
-    apiVersion,
-    subresource: '',
-    fields,
-  };
-  return fields.isEmpty ? new Map() : new Map([[identityOf(past), past]]);
+/** On an untracked object the first apply meets the fields of `before-first-apply`, who has set all that is there. */
+function claimForPast(live: KubeObject, options: ApplyOptions): Managers {
+  const past = { ...options, manager: 'before-first-apply', subresource: '', isCreate: true };
+  const claimed = trackUpdate(options.empty, withoutManagedFields(live), past);
+  return decodeManagers(claimed.metadata.managedFields) ?? new Map();
+}
+
+export interface ApplyOptions extends FieldManagement {
+  /** The kind without anything set. */
+  readonly empty: KubeObject;
+  readonly isCreate: boolean;
+  readonly force: boolean;
 }
 
 /**
  * Server-side apply: the live object with the configuration laid over it, without what the manager applied before and
  * nobody owns any more. Throws StatusError: 400/500 for configurations that cannot be applied, 409 for conflicts.
  */
-export function applyConfiguration(
-  live: KubeObject,
-  config: KubeObject,
-  options: FieldManagement & { isCreate: boolean; force: boolean },
-): KubeObject {
+export function applyConfiguration(live: KubeObject, config: KubeObject, options: ApplyOptions): KubeObject {
   if (config.metadata?.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
   const type = typeOf(options);
-  checkTypes(config, type, options);
+  checkConfiguration(config, options);
   const tracked = decodeManagers(live.metadata.managedFields) ?? new Map<string, Manager>();
   const isUntracked = tracked.size === 0 && !options.isCreate;
-  const managers: Managers = isUntracked ? claimForPast(live, type, options.apiVersion) : tracked;
+  const managers: Managers = isUntracked ? claimForPast(live, options) : tracked;
   const current = withoutManagedFields(live);
   const ignored = ignoredSet(options);
   const { manager, apiVersion, subresource, now } = options;
@@ -214,25 +238,39 @@ export function applyConfiguration(
   const merged = prune(merge(current, config, type), last?.fields, { managers: withOwn, wanted, type });
   const comparison = exclude(compare(current, merged, type), ignored);
   const { managers: after, conflicts } = takeFromOthers(withOwn, own, comparison);
-  const refused = options.force ? [] : withoutClientSideApply(conflicts, { live, manager, type });
-  if (refused.length > 0) throw conflictError(refused);
+  const refused = options.force ? [] : withoutClientSideApply(conflicts, { live, options, type });
+  if (refused.length > 0) throw conflictError(refused, options.shownVersion);
   const isChanged = !deepEqual(current, merged);
   const result = new Map(after);
   const kept = result.get(own);
-  if (kept && isChanged) result.set(own, { ...kept, time: now });
-  return withManagers(merged as KubeObject, withoutEmpty(result));
+  if (kept && isChanged) result.set(own, { ...kept, ...timeOf(subresource, now) });
+  const applied =
+    manager === 'kubectl' ? withLastApplied(merged as KubeObject, config) : (merged as KubeObject);
+  return withManagers(applied, withoutEmpty(result));
 }
 
-function checkTypes(config: KubeObject, type: Typed, { apiVersion }: FieldManagement): void {
-  const errors = typeErrors(config, type);
+/** What comes in through the scale subresource carries no time upstream. */
+const timeOf = (subresource: string, now: string): { time?: string } =>
+  subresource === 'scale' ? {} : { time: now };
+
+/** Throws what keeps a configuration from being applied to anything of its kind. */
+export function checkConfiguration(
+  config: KubeObject,
+  options: Pick<FieldManagement, 'schemas' | 'schemaName' | 'apiVersion'>,
+): void {
+  const { apiVersion } = options;
+  const errors = typeErrors(config, typeOf(options)).sort();
   if (errors.length === 0) return;
   const slash = apiVersion.indexOf('/');
   const groupVersion = slash < 0 ? `/${apiVersion}` : apiVersion;
-  const { namespace = '', name = '' } = config.metadata ?? {};
+  const { namespace, name } = (config.metadata ?? {}) as { namespace?: unknown; name?: unknown };
+  const [shownNamespace, shownName] = [namespace, name].map((given) =>
+    typeof given === 'string' ? given : '',
+  );
   const text = errors.length === 1 ? errors[0] : `errors:\n${errors.map((error) => `  ${error}`).join('\n')}`;
   throw new StatusError(
     'Unknown',
-    `failed to create typed patch object (${namespace}/${name}; ${groupVersion}, Kind=${config.kind ?? ''}): ${text}`,
+    `failed to create typed patch object (${shownNamespace}/${shownName}; ${groupVersion}, Kind=${config.kind ?? ''}): ${text}`,
   );
 }
 
@@ -246,30 +284,4 @@ function prune(
   // What the configuration has counts even where nobody can own it, so that metadata is never all gone.
   const owned = [...managers.values()].reduce((set, manager) => set.union(manager.fields), wanted);
   return removeItems(merged, last.withNamedParents().difference(owned.withNamedParents()), type);
-}
-
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
-
-/** Fields that `kubectl apply` had applied from the client are no conflict for `kubectl apply --server-side`. */
-function withoutClientSideApply(
-  conflicts: readonly Conflict[],
-  { live, manager, type }: { live: KubeObject; manager: string; type: Typed },
-): Conflict[] {
-  const text = live.metadata.annotations?.[lastApplied];
-  if (manager !== 'kubectl' || !text) return [...conflicts];
-  const applied = parseObject(text);
-  const allowed = applied ? toFieldSet(applied, type) : FieldSet.empty;
-  return conflicts
-    .map((conflict) => ({ ...conflict, fields: conflict.fields.difference(allowed) }))
-    .filter(({ fields }) => !fields.isEmpty);
-}
-
-function parseObject(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

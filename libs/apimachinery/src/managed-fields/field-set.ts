@@ -43,21 +43,24 @@ export class FieldSet {
     );
   }
 
-  /** From `managedFields[].fieldsV1`. An empty object is a member; so is one with `.`. */
-  static fromJson(json: unknown): FieldSet {
-    if (!isObject(json)) return FieldSet.empty;
-    return FieldSet.of(
-      false,
-      Object.entries(json)
-        .filter(([element]) => element !== '.')
-        .map(([element, child]) => [element, FieldSet.childFromJson(child)] as const),
-    );
+  /** From `managedFields[].fieldsV1`. An empty object is a member; so is one with `.`. undefined for what is no set. */
+  static fromJson(json: unknown): FieldSet | undefined {
+    if (!isObject(json)) return json === undefined || json === null ? FieldSet.empty : undefined;
+    const children = new Map<string, FieldSet>();
+    for (const [element, below] of Object.entries(json)) {
+      if (element === '.') continue;
+      const child = isElement(element) ? FieldSet.childFromJson(below) : undefined;
+      if (!child) return undefined;
+      if (!child.isEmpty) children.set(element, child);
+    }
+    return FieldSet.ofOwned(false, children);
   }
 
-  private static childFromJson(json: unknown): FieldSet {
-    if (!isObject(json) || Object.keys(json).length === 0) return FieldSet.member;
-    const { children } = FieldSet.fromJson(json);
-    return FieldSet.of(Object.hasOwn(json, '.'), children);
+  private static childFromJson(json: unknown): FieldSet | undefined {
+    if (!isObject(json)) return undefined;
+    if (Object.keys(json).length === 0) return FieldSet.member;
+    const set = FieldSet.fromJson(json);
+    return set && FieldSet.ofOwned(Object.hasOwn(json, '.'), set.children);
   }
 
   /** The FieldsV1 form, elements in upstream's order. */
@@ -153,11 +156,30 @@ export class FieldSet {
     );
   }
 
-  /** The paths of all members, as upstream writes them: `.spec.containers[name="a"].image`. */
+  /** The paths of all members, as upstream writes them, those of one level first: `.spec.containers[name="a"].image`. */
   paths(prefix = ''): string[] {
-    const own = this.isMember && prefix !== '' ? [prefix] : [];
-    const entries = [...this.children].sort(([a], [b]) => compareElements(a, b));
-    return [...own, ...entries.flatMap(([element, child]) => child.paths(prefix + formatElement(element)))];
+    const entries = [...this.children]
+      .sort(([a], [b]) => compareElements(a, b))
+      .map(([element, child]) => ({ path: prefix + formatElement(element), child }));
+    return [
+      ...entries.filter(({ child }) => child.isMember).map(({ path }) => path),
+      ...entries.flatMap(({ path, child }) => child.paths(path)),
+    ];
+  }
+}
+
+/** Whether a key of FieldsV1 is a path element. */
+function isElement(key: string): boolean {
+  const [kind, rest] = [key.slice(0, 2), key.slice(2)];
+  if (kind === 'f:') return true;
+  if (kind === 'i:') return /^-?\d+$/.test(rest);
+  if (kind !== 'k:' && kind !== 'v:') return false;
+  try {
+    const value: unknown = JSON.parse(rest);
+    return kind === 'v:' || isObject(value);
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
   }
 }
 

@@ -25,16 +25,16 @@ export const identityOf = ({
 /** The entries decoded; undefined when one of them is not right, in which case upstream keeps the live ones. */
 export function decodeManagers(entries: readonly ManagedFieldsEntry[] | undefined): Managers | undefined {
   const managers = new Map<string, Manager>();
-  for (const { manager = '', operation, apiVersion = '', subresource = '', time, fieldsV1 } of entries ??
-    []) {
-    if ((operation !== 'Apply' && operation !== 'Update') || apiVersion === '') return undefined;
+  for (const { manager = '', operation, apiVersion = '', subresource = '', time, ...rest } of entries ?? []) {
+    const fields = rest.fieldsType === 'FieldsV1' ? FieldSet.fromJson(rest.fieldsV1) : undefined;
+    if ((operation !== 'Apply' && operation !== 'Update') || apiVersion === '' || !fields) return undefined;
     const decoded: Manager = {
       manager,
       operation,
       apiVersion,
       subresource,
       ...(time ? { time } : {}),
-      fields: FieldSet.fromJson(fieldsV1),
+      fields,
     };
     managers.set(identityOf(decoded), decoded);
   }
@@ -53,7 +53,7 @@ export function encodeManagers(managers: Managers): ManagedFieldsEntry[] | undef
   );
   if (sorted.length === 0) return undefined;
   return sorted.map(({ manager, operation, apiVersion, subresource, time, fields }) => ({
-    manager,
+    ...(manager ? { manager } : {}),
     operation,
     apiVersion,
     ...(time ? { time } : {}),

@@ -1,17 +1,22 @@
 import { isObject } from '../deep';
+import { goFormat } from '../validation/go-format';
 import { formatElement } from './field-set';
 import { accepts, elementOf, elementType, fieldType, typingOf } from './typing';
 import type { Typed } from './typing';
 
-/** Go's print of a decoded JSON value in structured-merge-diff's messages. */
-function goValue(value: unknown): string {
-  const inner =
-    typeof value === 'string'
-      ? JSON.stringify(value)
-      : isObject(value) || Array.isArray(value)
-        ? JSON.stringify(value)
-        : String(value);
-  return `&value.valueUnstructured{Value:${inner}}`;
+/** Go's prints of a decoded JSON value in structured-merge-diff's messages: with its types, and without. */
+const typedValue = (value: unknown): string => `&value.valueUnstructured{Value:${goSyntax(value)}}`;
+const plainValue = (value: unknown): string => `&{${goFormat(value)}}`;
+
+/** As Go's `%#v` prints it. */
+function goSyntax(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;
+  if (!isObject(value)) return value === null ? 'interface {}(nil)' : String(value);
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${goSyntax(value[key])}`);
+  return `map[string]interface {}{${members.join(', ')}}`;
 }
 
 /** What keeps a configuration from being applied: `.data.k: expected string, got …`. */
@@ -21,20 +26,20 @@ export function typeErrors(value: unknown, type: Typed, path = ''): string[] {
     case 'array':
       return Array.isArray(value)
         ? listErrors(value, type, path)
-        : [`${path}: expected list, got ${goValue(value)}`];
+        : [`${path}: expected list, got ${plainValue(value)}`];
     case 'object':
       return isObject(value)
         ? mapErrors(value, type, path)
-        : [`${path}: expected map, got ${goValue(value)}`];
+        : [`${path}: expected map, got ${plainValue(value)}`];
     case 'string':
-      return typeof value === 'string' ? [] : [`${path}: expected string, got ${goValue(value)}`];
+      return typeof value === 'string' ? [] : [`${path}: expected string, got ${typedValue(value)}`];
     case 'integer':
     case 'number':
       return typeof value === 'number'
         ? []
         : [`${path}: expected numeric (int or float), got ${typeof value}`];
     case 'boolean':
-      return typeof value === 'boolean' ? [] : [`${path}: expected boolean, got ${goValue(value)}`];
+      return typeof value === 'boolean' ? [] : [`${path}: expected boolean, got ${plainValue(value)}`];
     case undefined:
       return [];
   }
@@ -70,13 +75,15 @@ function omittedKey(member: unknown, type: Typed): string | undefined {
   );
 }
 
+/** Nothing more is said of a map after a field that its type doesn't have. */
 function mapErrors(map: Record<string, unknown>, type: Typed, path: string): string[] {
-  return Object.entries(map).flatMap(([name, member]) => {
+  const errors: string[] = [];
+  for (const [name, member] of Object.entries(map)) {
     const at = `${path}.${name}`;
-    return accepts(type, name)
-      ? typeErrors(member, fieldType(type, name), at)
-      : [`${at}: field not declared in schema`];
-  });
+    if (!accepts(type, name)) return [...errors, `${at}: field not declared in schema`];
+    errors.push(...typeErrors(member, fieldType(type, name), at));
+  }
+  return errors;
 }
 
 function listErrors(list: readonly unknown[], type: Typed, path: string): string[] {
@@ -87,6 +94,8 @@ function listErrors(list: readonly unknown[], type: Typed, path: string): string
   }
   const seen = new Set<string>();
   return list.flatMap((member, i) => {
+    const misfit = typing === 'list-map' ? misfitOf(member) : undefined;
+    if (misfit) return [`${path}: element ${i}: associative list with keys may not have ${misfit}`];
     const omitted = typing === 'list-map' ? omittedKey(member, type) : undefined;
     if (omitted !== undefined) {
       return [
@@ -102,4 +111,10 @@ function listErrors(list: readonly unknown[], type: Typed, path: string): string
       ...typeErrors(member, item, path + at),
     ];
   });
+}
+
+/** What an element of a list map may not be. */
+function misfitOf(member: unknown): string | undefined {
+  if (member === null) return 'a null element';
+  return isObject(member) ? undefined : 'non-map elements';
 }

@@ -19,6 +19,9 @@ describe('JSON patch', () => {
       { ...document, a: { ...document.a, b: [1, 2, 3] } },
     ],
     ['test a missing member for null', [{ op: 'test', path: '/none', value: null }], document],
+    ['a copy of what is absent', [{ op: 'copy', from: '/z', path: '/y' }], { ...document, y: null }],
+    ['a document in its place', [{ op: 'replace', path: '', value: { z: 1 } }], { z: 1 }],
+    ['a test of what is absent', [{ op: 'test', path: '/z', value: null }], document],
     ['null', null, document],
   ])('applies %s', (_name, patch, expected) => {
     expect(applyJsonPatch(document, patch)).toEqual(expected);
@@ -29,6 +32,10 @@ describe('JSON patch', () => {
     [[{ op: 'test', path: '/a/b', value: 2 }], 422],
     [[{ op: 'add', path: '/no/where', value: 1 }], 422],
     [[{ op: 'add', path: '/list/9', value: 1 }], 422],
+    [[{ op: 'add', path: '/list/x', value: 1 }], 422],
+    [[{ op: 'remove', path: '/list/1x' }], 422],
+    [[{ op: 'replace', path: '', value: 'text' }], 422],
+    [[null], 422],
     [[{ op: 'add', path: '', value: 1 }], 422],
     [[{ op: 'add', path: '/constructor/prototype/polluted', value: 1 }], 422],
     [[{ op: 'frobnicate', path: '/a' }], 422],

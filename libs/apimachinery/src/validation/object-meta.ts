@@ -2,6 +2,7 @@ import type { ObjectMeta, OwnerReference } from '@tinkernetes/api';
 import { deepEqual } from '../deep';
 import { child, forbidden, index, invalid, required, tooLong } from './field-error';
 import type { FieldError } from './field-error';
+import { validateManagedFields } from './managed-fields';
 import {
   asGeneratePrefix,
   immutableMessage,
@@ -147,6 +148,7 @@ export function validateObjectMeta(meta: ObjectMeta, rules: ObjectMetaRules): Fi
     ...validateAnnotations(meta.annotations, child(path, 'annotations')),
     ...validateOwnerReferences(meta.ownerReferences, child(path, 'ownerReferences')),
     ...validateFinalizers(meta.finalizers, child(path, 'finalizers'), rules.hasFreeFinalizers),
+    ...validateManagedFields(meta.managedFields, child(path, 'managedFields')),
   ];
 }
 
@@ -185,5 +187,6 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path
     ...validateLabels(meta.labels, child(path, 'labels')),
     ...validateAnnotations(meta.annotations, child(path, 'annotations')),
     ...validateOwnerReferences(meta.ownerReferences, child(path, 'ownerReferences')),
+    ...validateManagedFields(meta.managedFields, child(path, 'managedFields')),
   ];
 }

@@ -1,5 +1,6 @@
-import type { KubeObject, Scale } from '@tinkernetes/api';
+import { loadSchemas, type KubeObject, type Scale } from '@tinkernetes/api';
 import {
+  checkConfiguration,
   formatLabelSelector,
   invalid,
   invalidError,
@@ -58,6 +59,7 @@ const workloads: ScaleMapping = {
 const mappingOf = (resource: ServedResource): ScaleMapping => resource.scale ?? workloads;
 
 const descriptor = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+const scaleKind = { apiVersion: 'autoscaling/v1', kind: 'Scale' };
 
 /** The autoscaling/v1 Scale of an object. */
 export function scaleOf(object: KubeObject, mapping: ScaleMapping): Scale {
@@ -126,16 +128,29 @@ async function patched(context: EndpointContext, request: ResourceRequest): Prom
 async function applied(context: EndpointContext, request: ResourceRequest): Promise<CacheEntry> {
   const { codec } = request.resource;
   const mapping = mappingOf(request.resource);
-  const target = { apiVersion: 'autoscaling/v1', kind: 'Scale' };
-  const { entry } = await applyTo(context, request, target, (config: Scale & KubeObject) => {
-    const { name, uid, resourceVersion } = config.metadata;
-    const own = {
-      apiVersion: codec.apiVersion,
-      kind: codec.kind,
-      metadata: { name, ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) },
-    };
-    const replicas = config.spec?.replicas;
-    return replicas === undefined ? own : mapping.withReplicas(own, replicas);
+  const { entry } = await applyTo<Scale & KubeObject>(context, request, {
+    ...scaleKind,
+    shownVersion: scaleKind.apiVersion,
+    configOf(config) {
+      checkConfiguration(config, {
+        schemas: loadSchemas(),
+        schemaName: 'io.k8s.api.autoscaling.v1.Scale',
+        apiVersion: scaleKind.apiVersion,
+      });
+      const { name, uid, resourceVersion } = config.metadata;
+      const own = {
+        apiVersion: codec.apiVersion,
+        kind: codec.kind,
+        metadata: { name, ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) },
+      };
+      const replicas = config.spec?.replicas;
+      return replicas === undefined ? own : mapping.withReplicas(own, replicas);
+    },
+    settle(object) {
+      const replicas = mapping.replicas(object);
+      checkReplicas(replicas, object, mapping);
+      return mapping.withReplicas(object, replicas);
+    },
   });
   return entry;
 }
@@ -152,11 +167,13 @@ async function write(
     {
       name: info.name,
       namespace: request.namespace,
+      replaces: info.verb === 'update',
       change: (current) => {
         const live = objectInVersion(resource, current);
         const wanted = change(scaleOf(live, mapping));
-        check(wanted, live, mapping);
-        const next = mapping.withReplicas(live, wanted.spec?.replicas ?? 0);
+        const replicas = wanted.spec?.replicas ?? 0;
+        checkReplicas(replicas, live, mapping);
+        const next = mapping.withReplicas(live, replicas);
         const { resourceVersion = live.metadata.resourceVersion, uid } = wanted.metadata;
         return toStorage(resource, {
           ...next,
@@ -169,8 +186,7 @@ async function write(
   return entry;
 }
 
-function check(wanted: Scale, live: KubeObject, mapping: ScaleMapping): void {
-  const replicas = wanted.spec?.replicas ?? 0;
+function checkReplicas(replicas: number, live: KubeObject, mapping: ScaleMapping): void {
   if (replicas >= 0) return;
   if (mapping.refuseNegative) throw mapping.refuseNegative(live, replicas);
   const { name } = live.metadata;

@@ -7,7 +7,7 @@ import {
   type ResourceDescriptor,
 } from '@tinkernetes/api';
 import type { Strategy, WriteHooks } from '../../contracts';
-import { builtInCodec } from '../../codec/object-codec';
+import { builtInCodec, schemaCodec } from '../../codec/object-codec';
 import type { ObjectCodec } from '../../codec/object-codec';
 import { conversions, type Conversion } from './conversions';
 import type { FieldTyping } from './field-tracking';
@@ -74,6 +74,12 @@ export function createBuiltInResources({ runtime, strategies, hooks }: BuiltInOp
   return out;
 }
 
+/** Whether a built-in kind has that version, too. */
+const isVersionOf = ({ apiVersion, kind }: ObjectCodec, other: string): boolean =>
+  groupOf(other) === groupOf(apiVersion) && schemaCodec(other, kind) !== undefined;
+
+const groupOf = (apiVersion: string): string => apiVersion.split('/').slice(0, -1).join('/');
+
 export function builtInTyping(codec: ObjectCodec): () => FieldTyping {
   let typing: FieldTyping | undefined;
   return () =>
@@ -81,6 +87,7 @@ export function builtInTyping(codec: ObjectCodec): () => FieldTyping {
       schemas: loadSchemas(),
       schemaName: codec.schemaName ?? '',
       empty: unsetObject(codec.decode({}).object),
+      isVersion: (apiVersion) => isVersionOf(codec, apiVersion),
     });
 }
 

@@ -9,13 +9,21 @@ export interface FieldTyping {
   readonly schemaName: string;
   /** The kind without anything set, which a new object is compared with. */
   readonly empty: KubeObject;
+  /** Whether the kind has that version, too; left out where that is not known. */
+  readonly isVersion?: (apiVersion: string) => boolean;
 }
 
-export function fieldManagement(typing: FieldTyping, context: WriteContext, now: number): FieldManagement {
-  const { schemas, schemaName } = typing;
+export function fieldManagement(
+  typing: FieldTyping,
+  context: WriteContext,
+  now: number,
+): FieldManagement & { empty: KubeObject } {
+  const { schemas, schemaName, empty, isVersion } = typing;
   return {
     schemas,
     schemaName,
+    empty,
+    isVersion,
     manager: context.fieldManager,
     operation: context.operation,
     apiVersion: context.apiVersion,

@@ -43,6 +43,7 @@ const defaultDevices = (devices: DeviceClaim): DeviceClaim =>
 
 /** Source: resource/validation.ValidateDeviceClass. */
 export const deviceClassStrategy = defineStrategy(DeviceClasses, {
+  returnDeletedObject: true,
   hasGeneration: true,
   validate: ({ spec }) => [
     ...validateSelectors(spec?.selectors, 'spec.selectors'),
@@ -61,6 +62,7 @@ export const deviceClassStrategy = defineStrategy(DeviceClasses, {
 });
 
 export const resourceClaimStrategy = defineStrategy(ResourceClaims, {
+  returnDeletedObject: true,
   hasGeneration: false,
   default: (claim) => mapMember(claim, 'spec', (spec) => mapMember(spec, 'devices', defaultDevices)),
   validate: (claim) => validateDevices(claim.spec?.devices, 'spec.devices'),
@@ -92,6 +94,7 @@ function validateTemplateMeta(meta: Partial<ObjectMeta> | undefined): Errors {
 }
 
 export const resourceClaimTemplateStrategy = defineStrategy(ResourceClaimTemplates, {
+  returnDeletedObject: true,
   default: (template) =>
     mapMember(template, 'spec', (spec) =>
       fill(
@@ -183,6 +186,7 @@ const stampTaints = (slice: ResourceSlice, { now }: StrategyContext): ResourceSl
   );
 
 export const resourceSliceStrategy = defineStrategy(ResourceSlices, {
+  returnDeletedObject: true,
   hasGeneration: true,
   prepareForCreate: stampTaints,
   prepareForUpdate: (slice, _, context) => stampTaints(slice, context),

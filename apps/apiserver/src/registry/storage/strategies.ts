@@ -18,6 +18,7 @@ import { check, eachOf, notNegative, requireName, requireValue } from '../rules'
 
 /** Source: k8s.io/kubernetes/pkg/registry/storage/csinode. */
 export const csiNodeStrategy = defineStrategy(CSINodes, {
+  returnDeletedObject: true,
   allowUnconditionalUpdate: false,
   validate: ({ spec }) => {
     const names = new Set<string>();
@@ -55,6 +56,7 @@ export const csiStorageCapacityStrategy = defineStrategy(CSIStorageCapacities, {
 
 /** Source: k8s.io/kubernetes/pkg/registry/storage/volumeattachment. */
 export const volumeAttachmentStrategy = defineStrategy(VolumeAttachments, {
+  returnDeletedObject: true,
   allowUnconditionalUpdate: false,
   hasGeneration: false,
   prepareForCreate: (object) => ({ ...object, status: { attached: false } }),

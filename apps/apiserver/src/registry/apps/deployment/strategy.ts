@@ -1,6 +1,6 @@
 import { Deployments } from '@tinkernetes/api';
 import type { Deployment, DeploymentSpec } from '@tinkernetes/api';
-import { forbidden, invalid, notSupported } from '@tinkernetes/apimachinery';
+import { forbidden, invalid, notSupported, semanticEqual } from '@tinkernetes/apimachinery';
 import { deploymentCells } from '../../../printers/workloads';
 import { isTold, podNameWarnings, templateWarnings } from '../../core/pod/warnings';
 import { defineStrategy } from '../../define-strategy';
@@ -98,6 +98,10 @@ export const deploymentStrategy = defineStrategy(Deployments, {
     ...immutable('spec.selector', deployment.spec?.selector, old.spec?.selector),
     ...validate(deployment),
   ],
+  // Controllers look at annotations, too (the revision to roll back to was one).
+  changesGeneration: (deployment, old) =>
+    !semanticEqual(deployment.spec, old.spec) ||
+    !semanticEqual(deployment.metadata.annotations, old.metadata.annotations),
   prepareForStatusUpdate: (deployment, old) => ({
     ...deployment,
     metadata: { ...deployment.metadata, labels: old.metadata.labels },

@@ -168,7 +168,6 @@ const withoutMaxUnavailable = (spec: StatefulSetSpec): StatefulSetSpec =>
 /** Source: k8s.io/kubernetes/pkg/registry/apps/statefulset. */
 export const statefulSetStrategy = defineStrategy(StatefulSets, {
   withoutDisabledFields: withoutDisabledInTemplate,
-  revalidatesMeta: true,
   default: (set) => mapMember(set, 'spec', defaultSpec),
   nameCheck: isDns1123Label,
   prepareForCreate: (set) => ({

@@ -9,7 +9,6 @@ import { validateJob, validateJobUpdate } from './validate';
 /** Source: k8s.io/kubernetes/pkg/registry/batch/job. */
 export const jobStrategy = defineStrategy(Jobs, {
   withoutDisabledFields: withoutDisabledInTemplate,
-  revalidatesMeta: true,
   default: defaultJob,
   prepareForCreate: (job) => defaultJob(withGeneratedSelector({ ...job, status: {} })),
   validate: validateJob,

@@ -37,7 +37,6 @@ function validate(map: ConfigMap): Errors {
 
 /** Source: k8s.io/kubernetes/pkg/registry/core/configmap. */
 export const configMapStrategy = defineStrategy(ConfigMaps, {
-  revalidatesMeta: true,
   validate,
   validateUpdate: (map, old) => {
     const errors: Errors = [];

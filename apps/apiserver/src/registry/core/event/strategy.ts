@@ -1,12 +1,6 @@
 import { Events, Eventsv1Events } from '@tinkernetes/api';
 import type { Event, EventsV1Event } from '@tinkernetes/api';
-import {
-  invalid,
-  isDns1123Subdomain,
-  isQualifiedName,
-  required,
-  validateObjectMeta,
-} from '@tinkernetes/apimachinery';
+import { invalid, isQualifiedName, required } from '@tinkernetes/apimachinery';
 import type { StrategyContext } from '../../../contracts';
 import { eventCells, newEventCells } from '../../../printers/events';
 import { defineStrategy } from '../../define-strategy';
@@ -78,7 +72,6 @@ function validateStrictly(event: Event): Errors {
     isSet ? [invalid(path, '', 'needs to be unset')] : [];
   const { series, type = '', source } = event;
   return [
-    ...validateObjectMeta(event.metadata, { isNamespaced: true, nameCheck: isDns1123Subdomain }),
     ...(series && (series.count ?? 0) < 2 ? [invalid('series.count', '', 'should be at least 2')] : []),
     ...(series && !series.lastObservedTime ? [required('series.lastObservedTime')] : []),
     ...(event.eventTime ? [] : [required('eventTime')]),

@@ -34,7 +34,6 @@ function validateFinalizer(name: string): Errors {
 
 /** Source: k8s.io/kubernetes/pkg/registry/core/namespace. */
 export const namespaceStrategy = defineStrategy(Namespaces, {
-  revalidatesMeta: true,
   nameCheck: isDns1123Label,
   hasGeneration: false,
   default: withNameLabel,

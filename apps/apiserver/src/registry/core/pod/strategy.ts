@@ -29,12 +29,18 @@ function gatedCondition(pod: Pod, now: number): PodCondition[] {
   ];
 }
 
+/** Where the old field and the list that replaced it differ, the old one counts. Source: pkg/apis/core/v1/conversion.go. */
+function withOneAddress(pod: Pod): Pod {
+  const { podIP, podIPs } = pod.status ?? {};
+  if (!podIP || !podIPs?.length || podIPs[0]?.ip === podIP) return pod;
+  return { ...pod, status: { ...pod.status, podIPs: [{ ip: podIP }] } };
+}
+
 /** Source: k8s.io/kubernetes/pkg/registry/core/pod. */
 export const podStrategy = defineStrategy(Pods, {
-  revalidatesMeta: true,
   hasGeneration: true,
   withoutDisabledFields: (pod) => mapMember(pod, 'spec', withoutDisabledFields),
-  default: (pod) => mapMember(pod, 'spec', (spec) => defaultPodOnly(defaultPodSpec(spec))),
+  default: (pod) => withOneAddress(mapMember(pod, 'spec', (spec) => defaultPodOnly(defaultPodSpec(spec)))),
   prepareForCreate: (pod, { now }) => {
     const conditions = gatedCondition(pod, now);
     const qosClass = qosClassOf(pod.spec);

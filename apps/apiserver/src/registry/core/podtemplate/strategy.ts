@@ -9,6 +9,7 @@ import { validatePodTemplate } from '../../pod-spec/validate';
 
 /** Source: k8s.io/kubernetes/pkg/registry/core/podtemplate. */
 export const podTemplateStrategy = defineStrategy(PodTemplates, {
+  returnDeletedObject: true,
   hasGeneration: true,
   withoutDisabledFields: (object) => mapMember(object, 'template', withoutDisabledTemplateFields),
   warnings: ({ template }) => templateWarnings(template, 'template'),

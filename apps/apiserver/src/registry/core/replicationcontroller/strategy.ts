@@ -41,7 +41,6 @@ function withTemplateLabels(controller: ReplicationController): ReplicationContr
 /** Source: k8s.io/kubernetes/pkg/registry/core/replicationcontroller. */
 export const replicationControllerStrategy = defineStrategy(ReplicationControllers, {
   withoutDisabledFields: withoutDisabledInTemplate,
-  revalidatesMeta: true,
   default: (controller) =>
     withTemplateLabels(
       mapMember(controller, 'spec', (spec) =>

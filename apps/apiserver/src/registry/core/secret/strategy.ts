@@ -90,7 +90,6 @@ function validate(secret: Secret): Errors {
 
 /** Source: k8s.io/kubernetes/pkg/registry/core/secret. */
 export const secretStrategy = defineStrategy(Secrets, {
-  revalidatesMeta: true,
   default: (secret) => fill(mergeStringData(secret), { type: 'Opaque' }),
   validate,
   prepareForUpdate: (secret, old) => (secret.type ? secret : { ...secret, type: old.type }),

@@ -8,6 +8,10 @@ const needsHealthCheckNodePort = (spec: ServiceSpec): boolean =>
 export const isHeadless = (spec: ServiceSpec): boolean =>
   spec.clusterIPs?.[0] === 'None' || spec.clusterIP === 'None';
 
+/** Source: pkg/api/service.ExternallyAccessible. */
+const isReachedFromOutside = ({ type, externalIPs }: ServiceSpec): boolean =>
+  type === 'NodePort' || type === 'LoadBalancer' || (type === 'ClusterIP' && (externalIPs?.length ?? 0) > 0);
+
 /** Keeps the old singular field and the list that replaced it in step. Source: service.normalizeClusterIPs. */
 export function syncClusterIps(spec: ServiceSpec, old?: ServiceSpec): ServiceSpec {
   const { clusterIP, clusterIPs } = spec;
@@ -67,9 +71,7 @@ function dropTypeDependent(spec: ServiceSpec, old: ServiceSpec): ServiceSpec {
   if (needsHealthCheckNodePort(old) && !needsHealthCheckNodePort(spec) && same('healthCheckNodePort')) {
     result = { ...result, healthCheckNodePort: undefined };
   }
-  const wasExternal = old.type === 'NodePort' || old.type === 'LoadBalancer';
-  const isExternal = spec.type === 'NodePort' || spec.type === 'LoadBalancer';
-  if (wasExternal && !isExternal && same('externalTrafficPolicy')) {
+  if (isReachedFromOutside(old) && !isReachedFromOutside(spec) && same('externalTrafficPolicy')) {
     result = { ...result, externalTrafficPolicy: undefined };
   }
   if (old.type === 'LoadBalancer' && spec.type !== 'LoadBalancer') {

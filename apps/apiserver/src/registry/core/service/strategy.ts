@@ -1,5 +1,5 @@
 import { Services } from '@tinkernetes/api';
-import { isDns1123Label } from '@tinkernetes/apimachinery';
+import { forbidden, isDns1123Label } from '@tinkernetes/apimachinery';
 import { serviceCells } from '../../../printers/services';
 import { defineStrategy } from '../../define-strategy';
 import { defaultService } from './defaults';
@@ -22,6 +22,10 @@ export const serviceStrategy = defineStrategy(Services, {
   validate: validateService,
   warnings: serviceWarnings,
   validateUpdate: validateServiceUpdate,
+  validateStatusUpdate: ({ spec, status }) =>
+    spec?.type !== 'LoadBalancer' && status?.loadBalancer?.ingress?.length
+      ? [forbidden('status.loadBalancer.ingress', "may only be used when `spec.type` is 'LoadBalancer'")]
+      : [],
   returnDeletedObject: true,
   selectableFieldNames: ['spec.clusterIP', 'spec.type'],
   selectableFields: ({ spec }) => ({

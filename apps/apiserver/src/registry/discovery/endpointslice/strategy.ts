@@ -126,7 +126,6 @@ const withoutTopology = (slice: EndpointSlice): EndpointSlice =>
 
 /** Source: k8s.io/kubernetes/pkg/registry/discovery/endpointslice. */
 export const endpointSliceStrategy = defineStrategy(EndpointSlices, {
-  revalidatesMeta: true,
   hasGeneration: true,
   // Labels count, too, and so does topology that is dropped afterwards.
   changesGeneration: (slice, old) =>

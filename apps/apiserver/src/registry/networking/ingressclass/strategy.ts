@@ -69,7 +69,6 @@ function parametersText({ spec }: IngressClass): string {
 
 /** Source: k8s.io/kubernetes/pkg/registry/networking/ingressclass. */
 export const ingressClassStrategy = defineStrategy(IngressClasses, {
-  revalidatesMeta: true,
   hasGeneration: true,
   default: (object) =>
     mapMember(object, 'spec', (spec) =>

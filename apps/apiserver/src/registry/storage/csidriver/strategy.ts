@@ -42,13 +42,14 @@ function validatePeriod(seconds: number | undefined): Errors {
 
 /** Source: k8s.io/kubernetes/pkg/registry/storage/csidriver. */
 export const csiDriverStrategy = defineStrategy(CSIDrivers, {
+  returnDeletedObject: true,
   allowUnconditionalUpdate: false,
   hasGeneration: false,
   // It comes with a feature that is off.
   prepareForCreate: (driver) =>
     mapMember(driver, 'spec', ({ preventPodSchedulingIfMissing: _, ...spec }) => spec),
-  warnings: ({ spec }) =>
-    spec?.tokenRequests?.length && spec.serviceAccountTokenInSecrets === undefined
+  warnings: ({ spec }, old) =>
+    !old && spec?.tokenRequests?.length && spec.serviceAccountTokenInSecrets === undefined
       ? [
           'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes',
         ]
