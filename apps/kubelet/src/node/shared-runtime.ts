@@ -17,7 +17,7 @@ import { PLEG } from '../pleg/pleg';
 import { StartGate } from '../pods/start-gate';
 import { PodCache } from '../runtime/pod-cache';
 import { mergeRanges } from './address-ranges';
-import { nodeImages } from './images';
+import { NodeImages } from './images';
 import { describeMachine, type Machine } from './machine';
 import { RuntimeHealth } from './runtime-health';
 import { SharedWatches } from './shared-watches';
@@ -57,6 +57,7 @@ export class SharedRuntime {
   private isNextWaiting = false;
   private healthCheckedAt = -Infinity;
   private observed: { at: number; signals: Promise<ReadonlyMap<Signal, Observation>> } | undefined;
+  private readonly nodeImageList: NodeImages;
   private imageList: { at: number; images: Promise<ContainerImage[]> } | undefined;
 
   private constructor(
@@ -68,6 +69,7 @@ export class SharedRuntime {
     const { clock, logger, signal } = context;
     const { runtime } = clients;
     this.cache = new PodCache(runtime, clock);
+    this.nodeImageList = new NodeImages(clients.images);
     this.watches = new SharedWatches(context);
     this.starts = new StartGate(clock);
     this.health = new RuntimeHealth({
@@ -190,7 +192,7 @@ export class SharedRuntime {
     const { clock } = this.context;
     const now = clock.monotonic();
     if (!this.imageList || now - this.imageList.at > sharedAnswerMs) {
-      this.imageList = { at: now, images: nodeImages(this.images).catch(() => []) };
+      this.imageList = { at: now, images: this.nodeImageList.list() };
     }
     return this.imageList.images;
   }
