@@ -19,11 +19,12 @@ export function limitRanger(stores: StoreRegistry): AdmissionPlugin {
         ? ranges.list(a.namespace).reduce((pod, range) => withDefaults(pod, range), a.object as Pod)
         : a.object,
     validate: (a) => {
-      const errors = ranges
-        .list(a.namespace)
-        .flatMap((range) => (isPod(a) ? podErrors(a.object as Pod, range) : claimErrors(a.object, range)));
-      if (errors.length > 0)
+      // Those after the first that is broken are not looked at.
+      for (const range of ranges.list(a.namespace)) {
+        const errors = isPod(a) ? podErrors(a.object as Pod, range) : claimErrors(a.object, range);
+        if (errors.length === 0) continue;
         throw notAdmitted(a, errors.length > 1 ? `[${errors.join(', ')}]` : (errors[0] ?? ''));
+      }
     },
   };
 }

@@ -11,14 +11,17 @@ export function priority(stores: StoreRegistry): AdmissionPlugin {
   return {
     name: 'Priority',
     handles: (a) =>
-      (a.operation === 'CREATE' || a.operation === 'UPDATE') &&
-      (concerns(a, { resource: 'pods' }) || concerns(a, { group, resource: 'priorityclasses' })),
+      a.operation === 'DELETE'
+        ? concerns(a, { group, resource: 'priorityclasses' })
+        : (a.operation === 'CREATE' || a.operation === 'UPDATE') &&
+          (concerns(a, { resource: 'pods' }) || concerns(a, { group, resource: 'priorityclasses' })),
     mutate: (a) => {
       if (a.resource !== 'pods') return undefined;
       return a.operation === 'CREATE' ? withPriority(a) : keptPriority(a.object as Pod, a.oldObject as Pod);
     },
     validate: (a) => {
-      if (a.resource === 'priorityclasses') checkOneDefault(a);
+      if (a.operation === 'DELETE') checkNotNeeded(a);
+      else if (a.resource === 'priorityclasses') checkOneDefault(a);
     },
   };
 
@@ -79,6 +82,15 @@ export function priority(stores: StoreRegistry): AdmissionPlugin {
         `PriorityClass ${other.metadata.name ?? ''} is already marked as default. Only one default can exist`,
       );
     }
+  }
+}
+
+const systemClasses = ['system-node-critical', 'system-cluster-critical'];
+
+/** The cluster's own Pods need the classes that it came with. */
+function checkNotNeeded(a: AdmissionAttributes): void {
+  if (systemClasses.includes(a.name)) {
+    throw notAdmitted(a, 'this is a system priority class and cannot be deleted');
   }
 }
 

@@ -1,4 +1,4 @@
-import { Secrets, ServiceAccounts } from '@tinkernetes/api';
+import { ServiceAccounts } from '@tinkernetes/api';
 import type { Container, KubeObject, Pod, ServiceAccount, Volume } from '@tinkernetes/api';
 import { nameSuffix, type RunContext } from '@tinkernetes/component-base';
 import { warnOnlyExpirationSeconds } from '../tokens/issuer';
@@ -136,27 +136,29 @@ function checkMountable(a: AdmissionAttributes, { spec }: Pod, account: ServiceA
     if (secret === undefined || allowed.has(secret)) return;
     throw notAdmitted(
       a,
-      `${what} with ${Secrets.resource}.name="${secret}" is not allowed because service account ${name} does not reference that secret`,
+      `${what} secret.secretName="${secret}" is not allowed because service account ${name} does not reference that secret`,
     );
   };
-  for (const volume of spec?.volumes ?? [])
-    refuse(`volume with name "${volume.name}"`, volume.secret?.secretName);
-  for (const container of [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]) {
-    for (const env of container.env ?? []) {
-      refuse(
-        `container ${container.name} with envVar ${env.name} referencing a secret`,
-        env.valueFrom?.secretKeyRef?.name,
-      );
+  for (const volume of spec?.volumes ?? []) refuse('volume with', volume.secret?.secretName);
+  const refuseContainers = (what: string, containers: readonly Container[] | undefined): void => {
+    for (const container of containers ?? []) {
+      const named = `${what} ${container.name}`;
+      for (const env of container.env ?? []) {
+        refuse(`${named} with envVar ${env.name} referencing`, env.valueFrom?.secretKeyRef?.name);
+      }
+      for (const from of container.envFrom ?? []) {
+        refuse(`${named} with envFrom referencing`, from.secretRef?.name);
+      }
     }
-    for (const from of container.envFrom ?? [])
-      refuse(`container ${container.name} with envFrom`, from.secretRef?.name);
-  }
+  };
+  refuseContainers('init container', spec?.initContainers);
+  refuseContainers('container', spec?.containers);
   const pullSecrets = new Set((account.imagePullSecrets ?? []).map((secret) => secret.name));
-  for (const secret of spec?.imagePullSecrets ?? []) {
+  for (const [i, secret] of (spec?.imagePullSecrets ?? []).entries()) {
     if (!pullSecrets.has(secret.name)) {
       throw notAdmitted(
         a,
-        `imagePullSecrets with name="${secret.name ?? ''}" is not allowed because service account ${name} does not reference that imagePullSecret`,
+        `imagePullSecrets[${i}].name="${secret.name ?? ''}" is not allowed because service account ${name} does not reference that imagePullSecret`,
       );
     }
   }

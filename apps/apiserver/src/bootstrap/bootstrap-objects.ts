@@ -21,11 +21,16 @@ export async function createBootstrapObjects(stores: StoreRegistry): Promise<voi
   for (const [group, resource] of order) {
     const store = stores.find(group, resource);
     if (!store) continue;
-    const missing = (facts[resource] ?? []).filter(
-      ({ metadata }) => !store.peek(metadata.name, metadata.namespace ?? ''),
-    );
+    const missing = (facts[resource] ?? [])
+      .map(asFirstMade)
+      .filter(({ metadata }) => !store.peek(metadata.name, metadata.namespace ?? ''));
     await Promise.all(missing.map((object) => createUnlessThere(store, object)));
   }
+}
+
+/** The facts are from a running cluster, whose controller has put aggregated rules together. */
+function asFirstMade(object: KubeObject): KubeObject {
+  return 'aggregationRule' in object ? ({ ...object, rules: null } as KubeObject) : object;
 }
 
 export async function createUnlessThere(

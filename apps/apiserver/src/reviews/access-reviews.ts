@@ -1,5 +1,6 @@
 import type {
   LocalSubjectAccessReview,
+  ObjectMeta,
   SelfSubjectAccessReview,
   SubjectAccessReview,
   SubjectAccessReviewSpec,
@@ -9,6 +10,7 @@ import { badRequest, invalid, type FieldError } from '@tinkernetes/apimachinery'
 import type { Authorizer, HandlerDependencies, SubresourceHandler, UserInfo } from '../contracts';
 import { attributesOfReview } from './access-review-attributes';
 import { invalidReview, withSpec } from './review-error';
+import { selectorErrors } from './selector-rules';
 
 const group = 'authorization.k8s.io';
 const version = 'v1';
@@ -21,7 +23,11 @@ export function createSubjectAccessReview({ io, authorizer }: HandlerDependencie
     const review = withSpec(
       (await io.readObject(request, { group, version, kind: 'SubjectAccessReview' })) as SubjectAccessReview,
     );
-    refuse([...validateSubject(review.spec), ...validateAttributes(review.spec)]);
+    refuse([
+      ...validateSubject(review.spec),
+      ...validateAttributes(review.spec),
+      ...metadataErrors(review.metadata),
+    ]);
     io.respond(request, 201, await answered(review, subjectOf(review.spec), authorizer));
   };
 }
@@ -68,7 +74,7 @@ export function createSelfSubjectAccessReview({ io, authorizer }: HandlerDepende
         kind: 'SelfSubjectAccessReview',
       })) as SelfSubjectAccessReview,
     );
-    refuse(validateAttributes(review.spec));
+    refuse([...validateAttributes(review.spec), ...metadataErrors(review.metadata)]);
     io.respond(request, 201, await answered(review, request.user, authorizer));
   };
 }
@@ -117,7 +123,7 @@ function validateAttributes(spec: AccessSpec): FieldError[] {
       ),
     ];
   }
-  return [];
+  return resourceAttributes ? selectorErrors(resourceAttributes) : [];
 }
 
 /** The value as upstream prints its internal type, which has no JSON names. */
@@ -125,6 +131,15 @@ const goAttributes = ({ nonResourceAttributes }: AccessSpec) => ({
   Path: nonResourceAttributes?.path ?? '',
   Verb: nonResourceAttributes?.verb ?? '',
 });
+
+/** Reviews are answers, not objects: they have no names. */
+function metadataErrors(metadata: Partial<ObjectMeta> | undefined): FieldError[] {
+  const { managedFields: _, ...given } = metadata ?? {};
+  const isEmpty = Object.values(given).every(
+    (value) => value === undefined || value === null || value === '',
+  );
+  return isEmpty ? [] : [invalid('metadata', metadata, 'must be empty')];
+}
 
 function validateSubject({ user, groups }: SubjectAccessReviewSpec): FieldError[] {
   return user || groups?.length

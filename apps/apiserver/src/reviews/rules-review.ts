@@ -31,8 +31,12 @@ export function createSelfSubjectRulesReview({
     if (options.authorizationModes.includes('Node') && nodeNameOf(request.user) !== undefined) {
       errors.push('node authorizer does not support user rule resolution');
     }
+    // Nothing of what was sent is told again.
     io.respond(request, 201, {
-      ...review,
+      kind: review.kind,
+      apiVersion: review.apiVersion,
+      metadata: {},
+      spec: {},
       status: {
         resourceRules: rules.filter((rule) => rule.resources?.length).map(resourceRule),
         nonResourceRules: rules.filter((rule) => rule.nonResourceURLs?.length).map(nonResourceRule),

@@ -10,7 +10,7 @@ import { isSpanReport } from '../traces/handler';
 import { KubectlSessions } from '../traces/kubectl-sessions';
 import { RequestSteps } from '../traces/request-steps';
 import { attributesOf, authenticate, authorize } from './filters';
-import { impersonate } from './impersonation';
+import { createImpersonation } from './impersonation';
 import { parseRequestInfo } from './request-info';
 import { sendError } from './send-error';
 import { Warnings } from './warnings';
@@ -33,6 +33,7 @@ export function createHandler({ context, authenticators, limiter, serve, signal 
   const { options, authorizer, clock } = context;
   const { tracer } = context.context;
   const kubectlSessions = new KubectlSessions(clock);
+  const impersonate = createImpersonation(authorizer);
 
   /** A trace begins where an object is created, and goes on where a client says so. */
   function traced(raw: IncomingMessage, info: RequestInfo): RequestSteps | undefined {
@@ -61,7 +62,11 @@ export function createHandler({ context, authenticators, limiter, serve, signal 
       const sender = await authenticate(raw, authenticators, options.anonymousAuth);
       if (options.requestHeader) clearProxyHeaders(raw, options.requestHeader);
       const authenticated = clock.now();
-      const impersonated = await impersonate(raw, sender, authorizer);
+      const impersonated = await impersonate({
+        raw,
+        user: sender,
+        attributes: () => attributesOf(info, sender, query),
+      });
       const user = impersonated ?? sender;
       const limited = limiter.admit({ info, user, response });
       const admitted = limited instanceof Promise ? await limited : limited;

@@ -1,18 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { badRequest } from '@tinkernetes/apimachinery';
 import type { AuthorizationAttributes, Authorizer, UserInfo } from '../contracts';
-import { forbiddenResponse } from './filters';
+import { ImpersonationModes, type WantedUser } from './impersonation-modes';
 
 const extraPrefix = 'impersonate-extra-';
-const serviceAccountPrefix = 'system:serviceaccount:';
-
-interface Subject {
-  apiGroup: string;
-  resource: string;
-  namespace: string;
-  name: string;
-  subresource: string;
-}
 
 const list = (value: string | string[] | undefined): string[] =>
   value === undefined ? [] : Array.isArray(value) ? value : [value];
@@ -26,31 +17,37 @@ function rawValues(request: IncomingMessage, name: string): string[] {
   return out;
 }
 
+/** What `createImpersonation` is asked: who wants to be somebody else, for what. */
+export interface ImpersonationRequest {
+  readonly raw: IncomingMessage;
+  readonly user: UserInfo;
+  /** What the request itself does. */
+  attributes(): AuthorizationAttributes;
+}
+
 /**
- * The user that the Impersonate-* headers ask to be, if `user` may. Source:
+ * Tells the user that the Impersonate-* headers ask to be, if `user` may. Source:
  * https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
  */
-export async function impersonate(
-  request: IncomingMessage,
-  user: UserInfo,
+export function createImpersonation(
   authorizer: Authorizer,
-): Promise<UserInfo | undefined> {
-  const names = list(request.headers['impersonate-user']);
+): (request: ImpersonationRequest) => Promise<UserInfo | undefined> {
+  const modes = new ImpersonationModes(authorizer);
+  return async ({ raw, user, attributes }) => {
+    const wanted = wantedUser(raw);
+    return wanted && modes.become(wanted, user, attributes());
+  };
+}
+
+function wantedUser(request: IncomingMessage): WantedUser | undefined {
+  const [name = ''] = list(request.headers['impersonate-user']);
   const groups = rawValues(request, 'impersonate-group');
-  const uids = list(request.headers['impersonate-uid']);
+  const [uid = ''] = list(request.headers['impersonate-uid']);
   const extraHeaders = Object.keys(request.headers).filter((h) => h.startsWith(extraPrefix));
-  const name = names[0] ?? '';
-  if (!name) {
-    if (groups.length || uids.length || extraHeaders.length) {
-      throw badRequest(
-        `requested ${goUser({ groups, uid: uids[0], extra: extraOf(request, extraHeaders) })} without impersonating a user name`,
-      );
-    }
-    return undefined;
-  }
   const extra = extraOf(request, extraHeaders);
-  for (const subject of subjects(name, groups, uids, extra)) await mayImpersonate(subject, user, authorizer);
-  return impersonated(name, groups, uids[0], extra);
+  if (name) return { name, uid, groups, extra };
+  if (groups.length === 0 && uid === '' && extraHeaders.length === 0) return undefined;
+  throw badRequest(`requested ${goUser({ groups, uid, extra })} without impersonating a user name`);
 }
 
 function extraOf(request: IncomingMessage, headers: readonly string[]): Record<string, string[]> {
@@ -79,64 +76,4 @@ function goUser(asked: { groups: readonly string[]; uid?: string; extra: Record<
   );
   const extra = entries.length ? `map[string][]string{${entries.join(', ')}}` : 'map[string][]string(nil)';
   return `&user.DefaultInfo{Name:"", UID:"${asked.uid ?? ''}", Groups:${groups}, Extra:${extra}}`;
-}
-
-function* subjects(
-  name: string,
-  groups: readonly string[],
-  uids: readonly string[],
-  extra: Readonly<Record<string, readonly string[]>>,
-): Iterable<Subject> {
-  const account = serviceAccountOf(name);
-  const subject = (resource: string, value: string, more: Partial<Subject> = {}): Subject => ({
-    apiGroup: '',
-    resource,
-    namespace: '',
-    name: value,
-    subresource: '',
-    ...more,
-  });
-  if (account) yield subject('serviceaccounts', account.name, { namespace: account.namespace });
-  else yield subject('users', name);
-  for (const group of groups) yield subject('groups', group);
-  const authentication = { apiGroup: 'authentication.k8s.io' };
-  for (const [key, values] of Object.entries(extra)) {
-    for (const value of values) yield subject('userextras', value, { ...authentication, subresource: key });
-  }
-  for (const uid of uids) yield subject('uids', uid, authentication);
-}
-
-async function mayImpersonate(subject: Subject, user: UserInfo, authorizer: Authorizer): Promise<void> {
-  const attributes: AuthorizationAttributes = {
-    user,
-    verb: 'impersonate',
-    isResourceRequest: true,
-    apiVersion: 'v1',
-    path: '',
-    ...subject,
-  };
-  const { decision, reason } = await authorizer.authorize(attributes);
-  if (decision !== 'allow') throw forbiddenResponse(attributes, reason);
-}
-
-function serviceAccountOf(name: string): { namespace: string; name: string } | undefined {
-  if (!name.startsWith(serviceAccountPrefix)) return undefined;
-  const [namespace, account, ...rest] = name.slice(serviceAccountPrefix.length).split(':');
-  return namespace && account && rest.length === 0 ? { namespace, name: account } : undefined;
-}
-
-function impersonated(
-  name: string,
-  groups: readonly string[],
-  uid: string | undefined,
-  extra: Readonly<Record<string, readonly string[]>>,
-): UserInfo {
-  const account = serviceAccountOf(name);
-  const all = new Set(groups);
-  if (account && groups.length === 0) {
-    all.add('system:serviceaccounts').add(`system:serviceaccounts:${account.namespace}`);
-  }
-  if (name !== 'system:anonymous' && !all.has('system:unauthenticated')) all.add('system:authenticated');
-  else if (name === 'system:anonymous') all.add('system:unauthenticated');
-  return { name, ...(uid ? { uid } : undefined), groups: [...all], extra };
 }

@@ -83,7 +83,7 @@ export class ServiceAccountAuthenticator implements TokenAuthenticator {
     const both = list.filter((audience) => wanted.includes(audience));
     if (both.length > 0) return both;
     throw new TokenError(
-      `invalid bearer token audience: token audiences ${JSON.stringify(list)} is invalid for the target audiences ${JSON.stringify(wanted)}`,
+      `token audiences ${JSON.stringify(list)} is invalid for the target audiences ${JSON.stringify(wanted)}`,
     );
   }
 

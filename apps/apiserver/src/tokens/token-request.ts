@@ -1,6 +1,6 @@
 import { Nodes, Pods, Secrets, ServiceAccounts } from '@tinkernetes/api';
 import type { KubeObject, ServiceAccount, TokenRequest } from '@tinkernetes/api';
-import { badRequest, conflict, invalid, invalidError, required } from '@tinkernetes/apimachinery';
+import { badRequest, conflict, invalid, invalidError } from '@tinkernetes/apimachinery';
 import type { FieldError } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import type { HandlerDependencies, StoreRegistry, SubresourceHandler } from '../contracts';
@@ -29,10 +29,17 @@ export function createTokenRequestHandler(
       version: 'v1',
       kind: 'TokenRequest',
     })) as TokenRequest;
-    const account = await stores.for(ServiceAccounts).get(name, namespace);
     const sent = given.metadata as KubeObject['metadata'] | undefined;
-    checkMatches('name', sent?.name, name);
-    checkMatches('namespace', sent?.namespace, namespace);
+    checkMatches('name', { given: sent?.name, wanted: name, account: name });
+    checkMatches('namespace', { given: sent?.namespace, wanted: namespace, account: name });
+    const account = await stores.for(ServiceAccounts).get(name, namespace);
+    if (sent?.uid && sent.uid !== account.metadata.uid) {
+      throw conflict(
+        { group, resource: 'TokenRequest' },
+        name,
+        `the UID in the token request (${sent.uid}) does not match the UID of the service account (${account.metadata.uid ?? ''})`,
+      );
+    }
     const spec = {
       ...given.spec,
       audiences: given.spec?.audiences?.length ? given.spec.audiences : [...options.apiAudiences],
@@ -76,9 +83,15 @@ export function createTokenRequestHandler(
   };
 }
 
-function checkMatches(what: string, given: string | undefined, wanted: string): void {
+function checkMatches(
+  what: string,
+  { given, wanted, account }: { given: string | undefined; wanted: string; account: string },
+): void {
   if (given && given !== wanted) {
-    throw badRequest(`the ${what} of the provided object does not match the ${what} sent on the request`);
+    const detail = `must match the service account ${what} if specified`;
+    throw invalidError({ group, kind: 'TokenRequest' }, account, [
+      invalid(`metadata.${what}`, given, detail),
+    ]);
   }
 }
 
@@ -92,7 +105,6 @@ function validate(spec: TokenRequest['spec']): FieldError[] {
   if (seconds > maximumSeconds) {
     errors.push(invalid(field, seconds, 'may not specify a duration larger than 2^32 seconds'));
   }
-  if (spec.boundObjectRef && !spec.boundObjectRef.name) errors.push(required('spec.boundObjectRef.name'));
   return errors;
 }
 
@@ -104,34 +116,43 @@ async function boundObject(
   reference: TokenRequest['spec']['boundObjectRef'],
 ): Promise<Bound> {
   if (!reference) return {};
-  const { name = '', uid } = reference;
+  const { name = '', uid, kind = '' } = reference;
+  const [apiGroup, version] = splitApiVersion(reference.apiVersion ?? '');
+  const isBindable = apiGroup === '' && ['Pod', 'Secret', 'Node'].includes(kind);
+  if (!isBindable) {
+    throw badRequest(`cannot bind token to object of type ${apiGroup}/${version}, Kind=${kind}`);
+  }
+  if (name === '') throw badRequest('Name parameter required.');
   const { namespace } = account.metadata;
-  switch (`${reference.apiVersion ?? ''}/${reference.kind ?? ''}`) {
-    case 'v1/Pod': {
+  switch (kind) {
+    case 'Pod': {
       const pod = await stores.for(Pods).get(name, namespace);
       if (account.metadata.name !== pod.spec?.serviceAccountName) {
         throw badRequest(
           `cannot bind token for serviceaccount "${account.metadata.name ?? ''}" to pod running with different serviceaccount name.`,
         );
       }
-      checkUid('pods', pod, uid);
+      checkUid('Pod', pod, uid);
       return { pod, node: nodeOf(stores, pod.spec.nodeName) };
     }
-    case 'v1/Secret': {
+    case 'Secret': {
       const secret = await stores.for(Secrets).get(name, namespace);
-      checkUid('secrets', secret, uid);
+      checkUid('Secret', secret, uid);
       return { secret };
     }
-    case 'v1/Node': {
+    default: {
       const node = await stores.for(Nodes).get(name);
-      checkUid('nodes', node, uid);
+      checkUid('Node', node, uid);
       return { node: { name, uid: node.metadata.uid } };
     }
-    default:
-      throw badRequest(
-        `cannot bind token to object of type ${reference.apiVersion ?? ''}, Kind=${reference.kind ?? ''}`,
-      );
   }
+}
+
+/** Group and version of an apiVersion; what has several slashes says nothing. */
+function splitApiVersion(apiVersion: string): [group: string, version: string] {
+  const [first = '', second, ...rest] = apiVersion.split('/');
+  if (rest.length > 0) return ['', ''];
+  return second === undefined ? ['', first] : [first, second];
 }
 
 /** The node's uid is named when it is known; a Pod may be bound to a node that is gone. */
@@ -141,11 +162,11 @@ function nodeOf(stores: StoreRegistry, name: string | undefined): TokenOptions['
   return { name, ...(uid && { uid }) };
 }
 
-function checkUid(resource: string, object: KubeObject, wanted: string | undefined): void {
+function checkUid(kind: string, object: KubeObject, wanted: string | undefined): void {
   const { uid = '', name = '' } = object.metadata;
   if (!wanted || wanted === uid) return;
   throw conflict(
-    { group: '', resource },
+    { group: '', resource: kind },
     name,
     `the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`,
   );

@@ -90,9 +90,9 @@ function validateOwnerReferences(
 function validateOwnerReference(reference: OwnerReference, path: string): FieldError[] {
   const { apiVersion, kind, name, uid } = reference;
   const errors: FieldError[] = [];
-  const slash = apiVersion.indexOf('/');
-  const [group, version] =
-    slash < 0 ? ['', apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
+  const parts = apiVersion.split('/');
+  // What has several slashes says nothing.
+  const [group = '', version = ''] = parts.length > 2 ? [] : parts.length === 2 ? parts : ['', apiVersion];
   if (version === '')
     errors.push(invalid(child(path, 'apiVersion'), apiVersion, 'version must not be empty'));
   if (kind === '') errors.push(invalid(child(path, 'kind'), kind, 'must not be empty'));

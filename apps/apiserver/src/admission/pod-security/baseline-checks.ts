@@ -2,9 +2,11 @@ import type { Container, SELinuxOptions } from '@tinkernetes/api';
 import { goQuote } from '@tinkernetes/apimachinery';
 import {
   type Check,
+  type PodSpec,
+  type Violation,
   containersNamed,
   containersOf,
-  hasUserNamespace,
+  mayBeRoot,
   joinQuote,
   namesWhere,
   plural,
@@ -58,8 +60,11 @@ const appArmorProfile: Check = {
   id: 'appArmorProfile',
   level: 'baseline',
   run: (spec, metadata) => {
-    const unconfined = spec.securityContext?.appArmorProfile?.type === 'Unconfined';
-    const containers = namesWhere(spec, (c) => c.securityContext?.appArmorProfile?.type === 'Unconfined');
+    const isBad = (type: string | undefined) =>
+      type !== undefined && type !== 'RuntimeDefault' && type !== 'Localhost';
+    const ofPod = spec.securityContext?.appArmorProfile?.type;
+    const ofContainers = containersOf(spec).map((c) => c.securityContext?.appArmorProfile?.type);
+    const containers = namesWhere(spec, (c) => isBad(c.securityContext?.appArmorProfile?.type));
     const annotations = sorted(
       Object.entries(metadata.annotations ?? {})
         .filter(
@@ -68,20 +73,19 @@ const appArmorProfile: Check = {
         )
         .map(([key, value]) => `${key}=${goQuote(value)}`),
     );
-    const who = setters(unconfined, containers);
-    const parts = [
-      ...(who === undefined ? [] : [`${who} must not set AppArmor profile type to "Unconfined"`]),
-      ...(annotations.length === 0
-        ? []
-        : [`${plural('annotation', 'annotations', annotations.length)} ${annotations.join(', ')}`]),
+    const who = [
+      ...(isBad(ofPod) ? ['pod'] : []),
+      ...(containers.length > 0 ? [containersNamed(containers)] : []),
+      ...(annotations.length > 0 ? [plural('annotation', 'annotations', annotations.length)] : []),
     ];
-    const count = annotations.length + (who === undefined ? 0 : 1);
-    return parts.length === 0
-      ? undefined
-      : {
-          reason: plural('forbidden AppArmor profile', 'forbidden AppArmor profiles', count),
-          detail: parts.join(' and '),
-        };
+    if (who.length === 0) return undefined;
+    const types = [ofPod, ...ofContainers].filter(isBad).map(String);
+    const values = [...sorted(types), ...annotations];
+    return {
+      reason: plural('forbidden AppArmor profile', 'forbidden AppArmor profiles', values.length),
+      // Upstream quotes what is quoted already, without escapes.
+      detail: `${who.join(' and ')} must not set AppArmor profile type to ${values.map((value) => `"${value}"`).join(', ')}`,
+    };
   },
 };
 
@@ -186,18 +190,20 @@ const privileged: Check = {
 const procMount: Check = {
   id: 'procMount',
   level: 'baseline',
-  run: (spec) => {
-    if (hasUserNamespace(spec)) return undefined;
-    const type = (c: Container) => c.securityContext?.procMount ?? 'Default';
-    const names = namesWhere(spec, (c) => type(c) !== 'Default');
-    if (names.length === 0) return undefined;
-    const types = sorted(containersOf(spec).map(type)).filter((t) => t !== 'Default');
-    return {
-      reason: 'procMount',
-      detail: `${containersNamed(names)} must not set securityContext.procMount to ${joinQuote(types)}`,
-    };
-  },
+  run: (spec, _metadata, minor) => (mayBeRoot(spec, minor) ? undefined : unmaskedProc(spec)),
 };
+
+/** Containers that see more of /proc than is usual. */
+export function unmaskedProc(spec: PodSpec): Violation | undefined {
+  const type = (c: Container) => c.securityContext?.procMount ?? 'Default';
+  const names = namesWhere(spec, (c) => type(c) !== 'Default');
+  if (names.length === 0) return undefined;
+  const types = sorted(containersOf(spec).map(type)).filter((t) => t !== 'Default');
+  return {
+    reason: 'procMount',
+    detail: `${containersNamed(names)} must not set securityContext.procMount to ${joinQuote(types)}`,
+  };
+}
 
 const seLinuxOptions: Check = {
   id: 'seLinuxOptions',

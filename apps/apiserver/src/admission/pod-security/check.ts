@@ -23,7 +23,8 @@ export interface Check {
   readonly overrides?: readonly string[];
   /** The first minor version of the standards that has it. */
   readonly since?: number;
-  run(spec: PodSpec, metadata: PodMetadata): Violation | undefined;
+  /** `minor`: the version of the standards that is asked for; Infinity: the latest. */
+  run(spec: PodSpec, metadata: PodMetadata, minor: number): Violation | undefined;
 }
 
 /** All containers in the order in which upstream visits them. */
@@ -53,5 +54,5 @@ export function setters(pod: boolean, containers: readonly string[]): string | u
 }
 
 export const isWindows = (spec: PodSpec): boolean => spec.os?.name === 'windows';
-/** A Pod in a user namespace of its own is root of nothing else. */
-export const hasUserNamespace = (spec: PodSpec): boolean => spec.hostUsers === false;
+/** A Pod in a user namespace of its own is root of nothing else, which newer standards know. */
+export const mayBeRoot = (spec: PodSpec, minor: number): boolean => minor >= 35 && spec.hostUsers === false;

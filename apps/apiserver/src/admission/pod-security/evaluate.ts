@@ -10,12 +10,15 @@ export interface LevelVersion {
 
 export const describeLevel = ({ level, version }: LevelVersion): string => `${level}:${version}`;
 
-const overridden = new Set(restrictedChecks.flatMap((check) => check.overrides ?? []));
-const checksOf: Readonly<Record<Level, readonly Check[]>> = {
-  privileged: [],
-  baseline: baselineChecks,
-  restricted: [...baselineChecks.filter((check) => !overridden.has(check.id)), ...restrictedChecks],
-};
+function checksOf(level: Level, minor: number): readonly Check[] {
+  if (level === 'privileged') return [];
+  const exists = ({ since = 0 }: Check) => since <= minor;
+  const baseline = baselineChecks.filter(exists);
+  if (level === 'baseline') return baseline;
+  const restricted = restrictedChecks.filter(exists);
+  const overridden = new Set(restricted.flatMap((check) => check.overrides ?? []));
+  return [...baseline.filter((check) => !overridden.has(check.id)), ...restricted];
+}
 
 /** What the Pod does that the level forbids, in the order of upstream's checks. */
 export function evaluate(
@@ -24,9 +27,7 @@ export function evaluate(
   metadata: PodMetadata,
 ): Violation[] {
   const minor = version === 'latest' ? Infinity : Number(version.slice('v1.'.length));
-  return checksOf[level].flatMap((check) =>
-    (check.since ?? 0) > minor ? [] : (check.run(spec, metadata) ?? []),
-  );
+  return checksOf(level, minor).flatMap((check) => check.run(spec, metadata, minor) ?? []);
 }
 
 /** `privileged (container "c" must not …), hostPort (…)` */

@@ -1,10 +1,11 @@
 import type { Volume } from '@tinkernetes/api';
-import { isAllowedSeccomp } from './baseline-checks';
+import { isAllowedSeccomp, unmaskedProc } from './baseline-checks';
 import {
   type Check,
+  type PodSpec,
   containersNamed,
   containersOf,
-  hasUserNamespace,
+  mayBeRoot,
   isWindows,
   joinQuote,
   namesWhere,
@@ -25,11 +26,15 @@ const allowedVolumes: ReadonlySet<string> = new Set([
   'secret',
 ]);
 
+/** Windows knows nothing of what these checks ask for, which standards know since v1.25. */
+const isExempt = (spec: PodSpec, minor: number): boolean => minor >= 25 && isWindows(spec);
+
 const allowPrivilegeEscalation: Check = {
   id: 'allowPrivilegeEscalation',
   level: 'restricted',
-  run: (spec) => {
-    if (isWindows(spec)) return undefined;
+  since: 8,
+  run: (spec, _metadata, minor) => {
+    if (isExempt(spec, minor)) return undefined;
     const names = namesWhere(spec, (c) => c.securityContext?.allowPrivilegeEscalation !== false);
     return names.length === 0
       ? undefined
@@ -43,9 +48,10 @@ const allowPrivilegeEscalation: Check = {
 const capabilities: Check = {
   id: 'capabilities_restricted',
   level: 'restricted',
+  since: 22,
   overrides: ['capabilities_baseline'],
-  run: (spec) => {
-    if (isWindows(spec)) return undefined;
+  run: (spec, _metadata, minor) => {
+    if (isExempt(spec, minor)) return undefined;
     const added = (c: (typeof spec.containers)[number]) =>
       (c.securityContext?.capabilities?.add ?? []).filter((name) => name !== 'NET_BIND_SERVICE');
     const keeping = namesWhere(spec, (c) => !c.securityContext?.capabilities?.drop?.includes('ALL'));
@@ -91,8 +97,8 @@ const typeOf = (volume: Volume): string => Object.keys(volume).find((key) => key
 const runAsNonRoot: Check = {
   id: 'runAsNonRoot',
   level: 'restricted',
-  run: (spec) => {
-    if (hasUserNamespace(spec)) return undefined;
+  run: (spec, _metadata, minor) => {
+    if (mayBeRoot(spec, minor)) return undefined;
     const ofPod = spec.securityContext?.runAsNonRoot;
     const who = setters(
       ofPod === false,
@@ -117,8 +123,9 @@ const runAsNonRoot: Check = {
 const runAsUser: Check = {
   id: 'runAsUser',
   level: 'restricted',
-  run: (spec) => {
-    if (hasUserNamespace(spec)) return undefined;
+  since: 23,
+  run: (spec, _metadata, minor) => {
+    if (mayBeRoot(spec, minor)) return undefined;
     const who = setters(
       spec.securityContext?.runAsUser === 0,
       namesWhere(spec, (c) => c.securityContext?.runAsUser === 0),
@@ -132,9 +139,10 @@ const runAsUser: Check = {
 const seccompProfile: Check = {
   id: 'seccompProfile_restricted',
   level: 'restricted',
+  since: 19,
   overrides: ['seccompProfile_baseline'],
-  run: (spec) => {
-    if (isWindows(spec)) return undefined;
+  run: (spec, _metadata, minor) => {
+    if (isExempt(spec, minor)) return undefined;
     const ofPod: string | undefined = spec.securityContext?.seccompProfile?.type;
     const ofContainer = (c: (typeof spec.containers)[number]): string | undefined =>
       c.securityContext?.seccompProfile?.type;
@@ -160,9 +168,19 @@ const seccompProfile: Check = {
   },
 };
 
+/** As the baseline has it, for Pods in user namespaces, too. */
+const procMount: Check = {
+  id: 'procMount_restricted',
+  level: 'restricted',
+  since: 35,
+  overrides: ['procMount'],
+  run: (spec) => unmaskedProc(spec),
+};
+
 export const restrictedChecks: readonly Check[] = [
   allowPrivilegeEscalation,
   capabilities,
+  procMount,
   volumes,
   runAsNonRoot,
   runAsUser,

@@ -67,12 +67,14 @@ export function resourceQuota(stores: StoreRegistry): AdmissionPlugin {
 
   /** The check is repeated on the version that is written: others may have been charged in between. */
   async function apply(a: AdmissionAttributes, { quota, delta }: Charge): Promise<void> {
-    await quotas.modify(quota.metadata.name ?? '', a.namespace, (current) => {
+    const charged = (current: ResourceQuota): ResourceQuota => {
       refuse(a, refusalOf(current, delta));
       const used = quantitiesOf(current.status?.used);
       for (const [name, more] of delta) used.set(name, (used.get(name) ?? Quantity.zero).add(more));
       return { ...current, status: { ...current.status, used: textOf(used) } };
-    });
+    };
+    const info = { fieldManager: 'kube-apiserver', subresource: 'status' };
+    await quotas.modify(quota.metadata.name ?? '', a.namespace, charged, info);
   }
 }
 

@@ -8,10 +8,20 @@ import { defineStrategy } from '../../define-strategy';
 const withSecretNames = (account: ServiceAccount): ServiceAccount =>
   mapMember(account, 'secrets', (secrets) => mapList(secrets, ({ name }) => ({ name })));
 
+const mountable = 'kubernetes.io/enforce-mountable-secrets';
+const hasMountableAnnotation = ({ metadata }: ServiceAccount): boolean =>
+  metadata.annotations?.[mountable] !== undefined;
+
 /** Source: k8s.io/kubernetes/pkg/registry/core/serviceaccount. */
 export const serviceAccountStrategy = defineStrategy(ServiceAccounts, {
   returnDeletedObject: true,
   prepareForCreate: withSecretNames,
   prepareForUpdate: withSecretNames,
+  warnings: (account, old) =>
+    hasMountableAnnotation(account) && !(old && hasMountableAnnotation(old))
+      ? [
+          `metadata.annotations[${mountable}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
+        ]
+      : [],
   tableCells: (account, now) => [account.metadata.name, age(account, now)],
 });

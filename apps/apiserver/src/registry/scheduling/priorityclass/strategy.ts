@@ -1,6 +1,6 @@
 import { PriorityClasses } from '@tinkernetes/api';
 import type { PriorityClass } from '@tinkernetes/api';
-import { forbidden } from '@tinkernetes/apimachinery';
+import { forbidden, invalid } from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { fill } from '../../fill';
@@ -34,6 +34,7 @@ const policies = ['PreemptLowerPriority', 'Never'];
 /** Source: k8s.io/kubernetes/pkg/registry/scheduling/priorityclass. */
 export const priorityClassStrategy = defineStrategy(PriorityClasses, {
   hasGeneration: true,
+  changesGeneration: () => false,
   default: (object) => fill(object, { preemptionPolicy: 'PreemptLowerPriority' }),
   validate: (object) => [
     ...validateName(object),
@@ -43,7 +44,7 @@ export const priorityClassStrategy = defineStrategy(PriorityClasses, {
     ...(object.value === old.value ? [] : [forbidden('value', 'may not be changed in an update.')]),
     ...(object.preemptionPolicy === old.preemptionPolicy
       ? []
-      : [forbidden('preemptionPolicy', 'may not be changed in an update.')]),
+      : [invalid('preemptionPolicy', object.preemptionPolicy, 'field is immutable')]),
   ],
   tableCells: (object, now) => [
     object.metadata.name,
