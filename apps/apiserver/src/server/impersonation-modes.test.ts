@@ -23,6 +23,7 @@ const wanted = (name: string, more: Partial<WantedUser> = {}): WantedUser => ({
 });
 /** Allows what is listed as `verb resource name`. */
 const allowing = (...allowed: string[]): Authorizer => ({
+  name: 'test',
   authorize: ({ verb, resource, name }) => ({
     decision: allowed.includes(`${verb} ${resource} ${name}`.trim()) ? 'allow' : 'no-opinion',
     reason: '',
