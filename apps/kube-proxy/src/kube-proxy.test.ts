@@ -2,26 +2,39 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
-import { EndpointSlices, Nodes, Services } from '@tinkernetes/api';
+import {
+  EndpointSlices,
+  Namespaces,
+  NetworkPolicies,
+  Nodes,
+  Pods,
+  ServiceAccounts,
+  Services,
+} from '@tinkernetes/api';
 import { createClient, type Client } from '@tinkernetes/client';
 import { eventually, startComponent, type StartedComponent } from '@tinkernetes/component-base/testing';
 import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
-import { networkService, type Route, type Rule } from '@tinkernetes/vnet';
+import { networkService, type Policy, type Route, type Rule } from '@tinkernetes/vnet';
 import { component } from './index';
 
 /** The part of a node's network that takes rules and routes. */
 class RecordingNetwork {
   rules: Rule[] = [];
   routes: Route[] = [];
+  policies: Policy[] = [];
   writes = 0;
   private readonly server = new Server();
 
   async listen(address: string): Promise<void> {
-    type Call = ServerUnaryCall<{ rules: Rule[]; routes: Route[] }, object>;
-    const { setRules, setRoutes } = networkService();
+    type Call = ServerUnaryCall<{ rules: Rule[]; routes: Route[]; policies: Policy[] }, object>;
+    const { setRules, setRoutes, setPolicies } = networkService();
     this.server.addService(
-      { setRules, setRoutes },
+      { setRules, setRoutes, setPolicies },
       {
+        setPolicies: ({ request }: Call, done: sendUnaryData<object>) => {
+          this.policies = request.policies;
+          done(null, {});
+        },
         setRules: ({ request }: Call, done: sendUnaryData<object>) => {
           this.rules = request.rules;
           this.writes++;
@@ -78,6 +91,43 @@ describe('kube-proxy against an API server', () => {
     client.close();
     await api.stop();
     await rm(directory, { recursive: true });
+  });
+
+  it('follows NetworkPolicies and the Pods that they select', async () => {
+    const namespace = 'default';
+    await client.for(Namespaces).create({ metadata: { name: 'other', labels: { team: 'b' } }, spec: {} });
+    await client.for(NetworkPolicies).create({
+      metadata: { name: 'only-b', namespace },
+      spec: {
+        podSelector: { matchLabels: { app: 'a' } },
+        ingress: [{ from: [{ namespaceSelector: { matchLabels: { team: 'b' } } }] }],
+      },
+    });
+    await client.for(ServiceAccounts).create({ metadata: { name: 'default' } }, { namespace });
+    await client.for(ServiceAccounts).create({ metadata: { name: 'default' } }, { namespace: 'other' });
+    const pod = async (name: string, where: string, ip: string) => {
+      const containers = [{ name: 'main', image: 'nginx' }];
+      const made = await client
+        .for(Pods)
+        .create({ metadata: { name, labels: { app: name } }, spec: { containers } }, { namespace: where });
+      await client
+        .for(Pods)
+        .updateStatus({ ...made, status: { phase: 'Running', podIP: ip, podIPs: [{ ip }] } });
+    };
+    await pod('a', namespace, '10.244.0.2');
+    await pod('b', 'other', '10.244.0.3');
+    await eventually(() =>
+      expect(network.policies).toMatchObject([
+        {
+          name: 'default/only-b',
+          direction: 'INGRESS',
+          subjects: ['10.244.0.2'],
+          rules: [{ peers: [{ addresses: ['10.244.0.3'] }] }],
+        },
+      ]),
+    );
+    await client.for(NetworkPolicies).delete('only-b', { namespace });
+    await eventually(() => expect(network.policies).toEqual([]));
   });
 
   const ruleOf = (name: string) => network.rules.find((rule) => rule.name === name);

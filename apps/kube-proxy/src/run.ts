@@ -1,8 +1,9 @@
 import { createClient, loadKubeconfig } from '@tinkernetes/client';
-import { serveHealth, type Run, type RunContext } from '@tinkernetes/component-base';
+import { linkSignals, serveHealth, type Run, type RunContext } from '@tinkernetes/component-base';
 import { createSharedInformerFactory } from '@tinkernetes/informers';
 import { createVnetClient } from '@tinkernetes/vnet';
 import type { KubeProxyOptions } from './options';
+import { PolicyAgent } from './policies/policy-agent';
 import { Proxier } from './proxier';
 
 /** One node's kube-proxy: Services and EndpointSlices in, the node's NAT rules and routes out. */
@@ -15,6 +16,19 @@ export const run: Run<KubeProxyOptions> = async (options, context) => {
   const vnet = createVnetClient(options.vnetEndpoint);
   const informers = createSharedInformerFactory({ client, clock, random, logger, signal });
   const proxier = new Proxier({ informers, vnet, clock, logger, metrics, signal }, options);
+  // A signal of its own: each informer listens.
+  const { signal: policySignal } = linkSignals(signal);
+  const policies = new PolicyAgent(
+    {
+      informers: createSharedInformerFactory({ client, clock, random, logger, signal: policySignal }),
+      services: informers,
+      vnet,
+      clock,
+      logger,
+      signal: policySignal,
+    },
+    options,
+  );
   // A call that waits for the node's network must not keep the process from stopping.
   signal.addEventListener('abort', () => vnet.close(), { once: true });
   try {
@@ -23,7 +37,7 @@ export const run: Run<KubeProxyOptions> = async (options, context) => {
     await proxier.start();
     if (!signal.aborted) context.ready();
     await informers.stopped();
-    await Promise.all([proxier.stopped(), ...servers]);
+    await Promise.all([proxier.stopped(), policies.stopped(), ...servers]);
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {

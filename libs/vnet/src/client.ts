@@ -11,6 +11,7 @@ import type {
   Hop,
   InterfaceInfo,
   NodeInfo,
+  Policy,
   Protocol,
   Route,
   Rule,
@@ -50,6 +51,8 @@ export interface VnetClient extends Dialer {
   setRules(owner: string, rules: readonly Rule[]): Promise<void>;
   /** Replaces all routes of this owner at once. */
   setRoutes(owner: string, routes: readonly Route[]): Promise<void>;
+  /** Replaces all network policies of this owner at once. */
+  setPolicies(owner: string, policies: readonly Policy[]): Promise<void>;
   trace(request: TraceRequest): Promise<readonly Hop[]>;
   close(): void;
 }
@@ -110,6 +113,7 @@ export function createVnetClient(endpoint: string): VnetClient {
       (await unary<{ interfaces: InterfaceInfo[] }>('listInterfaces', { netns })).interfaces,
     setRules: async (owner, rules) => void (await unary('setRules', { owner, rules })),
     setRoutes: async (owner, routes) => void (await unary('setRoutes', { owner, routes })),
+    setPolicies: async (owner, policies) => void (await unary('setPolicies', { owner, policies })),
     trace: async (request) => (await unary<{ hops: Hop[] }>('trace', request)).hops,
     dial: ({ host, port, ...rest }) =>
       open('dial', { open: { host, port, timeoutMs: rest.timeoutMs } }, rest.signal),

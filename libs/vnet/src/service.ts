@@ -12,6 +12,7 @@ export type NetworkMethod =
   | 'dial'
   | 'setRules'
   | 'setRoutes'
+  | 'setPolicies'
   | 'trace';
 
 /** grpc-js's definition of vnet.v1.Network, keyed by the camelCase method name. */

@@ -90,6 +90,37 @@ export interface Route {
   endpoint: string;
 }
 
+/** Isolates Pods in one direction: of policies that have the same subject, one rule has to allow a flow. */
+export interface Policy {
+  /** Shown by a trace: `default/deny-all`. */
+  name: string;
+  direction: 'INGRESS' | 'EGRESS';
+  /** Addresses of the Pods that it isolates. */
+  subjects: readonly string[];
+  rules: readonly PolicyRule[];
+}
+
+export interface PolicyRule {
+  /** None: everybody. */
+  peers: readonly PolicyPeer[];
+  /** None: every port. */
+  ports: readonly PolicyPort[];
+}
+
+export interface PolicyPeer {
+  /** Of Pods. */
+  addresses?: readonly string[];
+  cidr?: string;
+  except?: readonly string[];
+}
+
+export interface PolicyPort {
+  protocol: Protocol;
+  /** 0 or left out: every port of the protocol. */
+  port?: number;
+  endPort?: number;
+}
+
 export interface TraceRequest {
   netns?: string;
   source?: string;

@@ -4,6 +4,7 @@ import type { HostAliases } from './host-aliases';
 import { contains, isLoopback, parseAddress, parseCidr } from './ipv4';
 import type { NatTable } from './nat-table';
 import type { NetNamespace } from './net-namespace';
+import type { PolicyTable } from './policy-table';
 import type { RouteTable } from './route-table';
 
 /** Where a flow ends on this node. */
@@ -29,6 +30,8 @@ export interface FlowRequest {
   source: string;
   destination: Address;
   protocol: Protocol;
+  /** Part of a flow that was let through before. */
+  isEstablished?: boolean;
 }
 
 export interface ForwardingTables {
@@ -37,6 +40,7 @@ export interface ForwardingTables {
   bridges: ReadonlyMap<string, Bridge>;
   nat: NatTable;
   routes: RouteTable;
+  policies: PolicyTable;
   aliases: HostAliases;
 }
 
@@ -71,7 +75,7 @@ export class Forwarding {
     switch (verdict?.action) {
       case undefined:
         note('nat', () => `no rule for ${protocol} ${text(destination)}`);
-        return { ...this.route(flow, destination, note), destination };
+        return this.permitted(flow, { ...this.route(flow, destination, note), destination }, note);
       case 'DNAT': {
         const { rule, endpoint, affinity } = verdict;
         const next = { host: endpoint.address, port: endpoint.port };
@@ -88,7 +92,7 @@ export class Forwarding {
           path.source = this.nodeAddress();
           note('nat', () => `source ${source} becomes ${path.source} (masquerade)`);
         }
-        return { ...path, destination: next, rule };
+        return this.permitted(flow, { ...path, destination: next, rule }, note);
       }
       case 'REDIRECT': {
         const next = { host: this.nodeAddress(), port: verdict.port };
@@ -107,6 +111,26 @@ export class Forwarding {
         note('dropped', () => `${verdict.rule.name} has no endpoints on this node`);
         return { target: { kind: 'dropped' }, source, destination, rule: verdict.rule };
     }
+  }
+
+  /**
+   * The path, unless a network policy of the sending or the receiving Pod stops it. Nodes reach their own Pods whatever the
+   * policies say, as kubelets have to.
+   */
+  private permitted({ from, source, protocol, isEstablished }: FlowRequest, path: Path, note: Note): Path {
+    const { host, policies } = this.tables;
+    if (policies.isEmpty || isEstablished) return path;
+    const { target, destination } = path;
+    const flow = { protocol, source, destination };
+    const isPod = from !== undefined && from !== host;
+    const isToPod = target.kind === 'namespace' && target.namespace !== host;
+    const fromNode = from === host || host.owns(source);
+    const refusal =
+      (isPod ? policies.refusal('EGRESS', source, flow) : undefined) ??
+      (isToPod && !fromNode ? policies.refusal('INGRESS', destination.host, flow) : undefined);
+    if (refusal === undefined) return path;
+    note('policy', () => `dropped: no rule allows it, ${refusal}`);
+    return { ...path, target: { kind: 'dropped' } };
   }
 
   nodeAddress(): string {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from '@tinkernetes/component-base';
-import type { AttachRequest, Route, Rule } from '@tinkernetes/vnet';
+import type { AttachRequest, Policy, Route, Rule } from '@tinkernetes/vnet';
 import { RecordStore } from '../containers/record-store';
 
 export interface SavedNetwork {
@@ -8,6 +8,7 @@ export interface SavedNetwork {
   interfaces: readonly AttachRequest[];
   rules: Readonly<Record<string, readonly Rule[]>>;
   routes: Readonly<Record<string, readonly Route[]>>;
+  policies: Readonly<Record<string, readonly Policy[]>>;
 }
 
 /** One line of the tables; its id is its kind and its key. */
@@ -15,7 +16,8 @@ type Entry =
   | { id: 'overlay'; port: number }
   | { id: `interface ${string}`; request: AttachRequest }
   | { id: `rules ${string}`; owner: string; rules: readonly Rule[] }
-  | { id: `routes ${string}`; owner: string; routes: readonly Route[] };
+  | { id: `routes ${string}`; owner: string; routes: readonly Route[] }
+  | { id: `policies ${string}`; owner: string; policies: readonly Policy[] };
 
 /**
  * The node's network tables on disk. On Linux they are the kernel's and survive a restart of the runtime; here a
@@ -33,13 +35,15 @@ export class NetworkState {
     const interfaces: AttachRequest[] = [];
     const rules: Record<string, readonly Rule[]> = {};
     const routes: Record<string, readonly Route[]> = {};
+    const policies: Record<string, readonly Policy[]> = {};
     for (const entry of this.store.load()) {
       if ('port' in entry) this.overlayPort = entry.port;
       else if ('request' in entry) interfaces.push(entry.request);
       else if ('rules' in entry) rules[entry.owner] = entry.rules;
-      else routes[entry.owner] = entry.routes;
+      else if ('routes' in entry) routes[entry.owner] = entry.routes;
+      else policies[entry.owner] = entry.policies;
     }
-    return { overlayPort: this.overlayPort, interfaces, rules, routes };
+    return { overlayPort: this.overlayPort, interfaces, rules, routes, policies };
   }
 
   saveOverlayPort(port: number): void {
@@ -64,6 +68,11 @@ export class NetworkState {
   saveRoutes(owner: string, routes: readonly Route[]): void {
     if (routes.length > 0) this.store.save({ id: `routes ${owner}`, owner, routes });
     else this.store.delete(`routes ${owner}`);
+  }
+
+  savePolicies(owner: string, policies: readonly Policy[]): void {
+    if (policies.length > 0) this.store.save({ id: `policies ${owner}`, owner, policies });
+    else this.store.delete(`policies ${owner}`);
   }
 
   close(): void {

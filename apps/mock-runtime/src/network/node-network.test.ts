@@ -7,6 +7,7 @@ import { eventually, silentLogger } from '@tinkernetes/component-base/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Policy } from '@tinkernetes/vnet';
 import { HostAliases } from './host-aliases';
 import type { NetNamespace } from './net-namespace';
 import { NetworkState } from './network-state';
@@ -241,6 +242,55 @@ describe("the nodes' network", () => {
       for await (const chunk of stream) size += (chunk as Buffer).length;
       expect(size).toBe(data.length);
     }
+  });
+
+  describe('with network policies', () => {
+    const only = (direction: Policy['direction'], subject: string, peers: string[]): Policy => ({
+      name: `default/${direction.toLowerCase()}`,
+      direction,
+      subjects: [subject],
+      rules:
+        peers.length > 0 ? [{ peers: [{ addresses: peers }], ports: [{ protocol: 'TCP', port: 80 }] }] : [],
+    });
+    afterEach(() => {
+      one.setPolicies('test', []);
+      two.setPolicies('test', []);
+    });
+    const timeoutMs = 50;
+    const refused = { code: 'ETIMEDOUT' };
+
+    it('lets in whom a rule names, from this node and from another, and the node itself', async () => {
+      one.setPolicies('test', [only('INGRESS', '10.244.1.3', ['10.244.2.2'])]);
+      expect(await ask(far, '10.244.1.3')).toBe('b 10.244.2.2');
+      await expect(a.connect({ host: '10.244.1.3', port: 80, timeoutMs })).rejects.toMatchObject(refused);
+      expect(await ask(one.host, '10.244.1.3')).toMatch(/^b /);
+      one.setPolicies('test', [only('INGRESS', '10.244.1.3', ['10.244.1.2'])]);
+      expect(await ask(a, '10.244.1.3')).toBe('b 10.244.1.2');
+      await expect(far.connect({ host: '10.244.1.3', port: 80, timeoutMs })).rejects.toMatchObject(refused);
+    });
+
+    it('lets out to whom a rule names, and tells why not to others', async () => {
+      one.setPolicies('test', [only('EGRESS', '10.244.1.2', ['10.244.2.2'])]);
+      expect(await ask(a, '10.244.2.2')).toBe('far 10.244.1.2');
+      await expect(a.connect({ host: '10.244.1.3', port: 80, timeoutMs })).rejects.toMatchObject(refused);
+      const hops = one.trace({ source: '10.244.1.2', destination: '10.244.1.3', port: 80 });
+      expect(hops.find(({ where }) => where === 'policy')?.decision).toBe(
+        'dropped: no rule allows it, egress of default/egress',
+      );
+      expect(await ask(b, '10.244.1.3')).toBe('b 10.244.1.3');
+    });
+
+    it('lets the answers to datagrams in, which nobody may send first', async () => {
+      const heard: string[] = [];
+      const server = far.bindUdp({ port: 5300 }, ({ source }) => server.send(Buffer.from('answer'), source));
+      const client = a.bindUdp({ port: 5301 }, ({ data }) => void heard.push(data.toString()));
+      one.setPolicies('test', [only('INGRESS', '10.244.1.2', [])]);
+      const stranger = far.bindUdp({ port: 5302 }, () => undefined);
+      stranger.send(Buffer.from('unasked'), { host: '10.244.1.2', port: 5301 });
+      client.send(Buffer.from('question'), { host: '10.244.2.2', port: 5300 });
+      await eventually(() => expect(heard).toEqual(['answer']));
+      for (const socket of [server, client, stranger]) socket.close();
+    });
   });
 
   it('tells the way of a flow hop by hop', () => {

@@ -6,6 +6,7 @@ import {
   type AttachResponse,
   type Hop,
   type NodeInfo,
+  type Policy,
   type Route,
   type Rule,
   type TraceRequest,
@@ -32,6 +33,7 @@ import {
 import type { NetworkState } from './network-state';
 import { NodePorts } from './node-ports';
 import { openAnswer, Overlay } from './overlay';
+import { PolicyTable } from './policy-table';
 import { RouteTable } from './route-table';
 import { VirtualSocket } from './virtual-socket';
 
@@ -56,6 +58,7 @@ export class NodeNetwork implements Uplink {
   private readonly bridges = new Map<string, Bridge>();
   private readonly nat: NatTable;
   private readonly routes = new RouteTable();
+  private readonly policies = new PolicyTable();
   private readonly forwarding: Forwarding;
   private readonly hostNetwork: HostNetwork;
   private readonly nodePorts: NodePorts;
@@ -75,6 +78,7 @@ export class NodeNetwork implements Uplink {
       bridges: this.bridges,
       nat: this.nat,
       routes: this.routes,
+      policies: this.policies,
       aliases,
     });
   }
@@ -93,6 +97,7 @@ export class NodeNetwork implements Uplink {
     for (const request of saved.interfaces) this.plug(request);
     for (const [owner, rules] of Object.entries(saved.rules)) this.nat.set(owner, rules);
     for (const [owner, routes] of Object.entries(saved.routes)) this.routes.set(owner, routes);
+    for (const [owner, policies] of Object.entries(saved.policies)) this.policies.set(owner, policies);
     this.nodePorts.apply(this.nat.nodePorts());
   }
 
@@ -151,6 +156,11 @@ export class NodeNetwork implements Uplink {
   setRoutes(owner: string, routes: readonly Route[]): void {
     this.routes.set(owner, routes);
     this.options.state.saveRoutes(owner, routes);
+  }
+
+  setPolicies(owner: string, policies: readonly Policy[]): void {
+    this.policies.set(owner, policies);
+    this.options.state.savePolicies(owner, policies);
   }
 
   trace({ netns = '', source, destination, port, protocol = 'TCP' }: TraceRequest): readonly Hop[] {
@@ -287,6 +297,7 @@ export class NodeNetwork implements Uplink {
       source: packet.source.host,
       destination: packet.destination,
       protocol: 'UDP',
+      isEstablished: true,
     };
     this.transmit(this.forwarding.decide(flow), packet);
   }
@@ -321,7 +332,10 @@ export class NodeNetwork implements Uplink {
 
   private track(flow: FlowRequest, source: Address, path: Path): ConntrackEntry | undefined {
     const translated = path.rule !== undefined || path.source !== flow.source;
-    if (!translated || path.target.kind === 'refused' || path.target.kind === 'dropped') return undefined;
+    // Answers to datagrams pass policies that the first one has passed.
+    const isWatched = flow.protocol === 'UDP' && !this.policies.isEmpty;
+    if ((!translated && !isWatched) || path.target.kind === 'refused' || path.target.kind === 'dropped')
+      return undefined;
     return this.conntrack.add({
       protocol: flow.protocol,
       source,

@@ -15,6 +15,7 @@ import {
   type AttachRequest,
   type Frame,
   type FrameCall,
+  type Policy,
   type Protocol,
   type Route,
   type Rule,
@@ -58,6 +59,11 @@ export async function serveVnet(network: NodeNetwork, endpoint: string): Promise
     setRoutes: unary((request) => {
       const { owner, routes } = request as { owner: string; routes: Route[] };
       network.setRoutes(owner, routes);
+      return {};
+    }),
+    setPolicies: unary((request) => {
+      const { owner, policies } = request as { owner: string; policies: Policy[] };
+      network.setPolicies(owner, policies);
       return {};
     }),
     trace: unary((request) => ({ hops: network.trace(request as TraceRequest) })),

@@ -129,6 +129,24 @@ export const dnsAccessManifests = (): Manifest[] => [
   ]),
 ];
 
+const policyRole = 'tinkernetes:network-policies';
+
+/** What kube-proxy reads to enforce NetworkPolicies, which upstream's leaves to network plugins. */
+export const networkPolicyAccessManifests = (): Manifest[] => [
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: policyRole },
+    rules: [
+      { apiGroups: [''], resources: ['pods', 'namespaces'], verbs: ['list', 'watch'] },
+      { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: ['list', 'watch'] },
+    ],
+  },
+  clusterRoleBinding(policyRole, policyRole, [
+    { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'system:kube-proxy' },
+  ]),
+];
+
 const csiDriver = 'hostpath.csi.tinkernetes.dev';
 const csiController = 'hostpath-csi-controller';
 const readOnly = ['get', 'list', 'watch'];

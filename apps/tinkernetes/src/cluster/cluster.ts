@@ -12,6 +12,7 @@ import { applyManifests, installOnce } from './apply';
 import {
   dnsAccessManifests,
   dnsManifests,
+  networkPolicyAccessManifests,
   nodeBootstrapManifests,
   storageAccessManifests,
   storageManifests,
@@ -143,6 +144,7 @@ export class Cluster {
       applyManifests(this.client, [
         ...nodeBootstrapManifests(this.state.bootstrapToken),
         ...dnsAccessManifests(),
+        ...networkPolicyAccessManifests(),
         ...storageAccessManifests(),
       ]),
       installOnce(this.client, 'tinkernetes-storage', storageManifests()),

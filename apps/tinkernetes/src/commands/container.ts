@@ -4,6 +4,7 @@ import { parseFlags, realClock, UsageError, type FlagSpec } from '@tinkernetes/c
 import {
   dnsAccessManifests,
   dnsManifests,
+  networkPolicyAccessManifests,
   nodeBootstrapManifests,
   storageAccessManifests,
   storageManifests,
@@ -144,6 +145,7 @@ function publish(
         await applyManifests(client, [
           ...nodeBootstrapManifests(state.bootstrapToken),
           ...dnsAccessManifests(),
+          ...networkPolicyAccessManifests(),
           ...storageAccessManifests(),
         ]);
       await installOnce(client, 'tinkernetes-storage', storageManifests());

@@ -17,6 +17,11 @@ const apiserverFlags = ['--heap-growing-percent=60'];
 
 /** glibc's allocator would keep free memory apart for each of a dozen threads. */
 const childEnv = { MALLOC_ARENA_MAX: '2' };
+/**
+ * Once something large has been freed, as the bundle that was read, it would also keep as much as that was for what may
+ * come: several megabytes in each process. The API server does read and write large lists, again and again.
+ */
+const smallEnv = { ...childEnv, MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '131072' };
 
 type ChildMessage =
   { type: 'ready'; info: ReadyInfo } | { type: 'failed'; message: string; exitCode: number };
@@ -42,9 +47,10 @@ export function createProcessLauncher({ layout, clock, output = 'files' }: Proce
     start(spec: ComponentSpec): RunningComponent {
       const log = output === 'files' ? openLog(layout, spec) : 2;
       // Detached: a Ctrl-C in the terminal reaches only the launcher, which stops components in order.
-      const flags = spec.app === 'apiserver' ? [...nodeFlags, ...apiserverFlags] : nodeFlags;
+      const isServer = spec.app === 'apiserver';
+      const flags = isServer ? [...nodeFlags, ...apiserverFlags] : nodeFlags;
       const child = spawn(process.execPath, [...flags, runner, spec.app, ...spec.argv], {
-        env: { ...childEnv, ...process.env },
+        env: { ...(isServer ? childEnv : smallEnv), ...process.env },
         stdio: ['ignore', log, log, 'ipc'],
         detached: true,
       });
