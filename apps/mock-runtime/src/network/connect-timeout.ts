@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { linkSignals, type Clock } from '@tinkernetes/component-base';
 import { NetError } from '@tinkernetes/vnet';
@@ -8,7 +7,11 @@ import type { ConnectTarget } from './net-namespace';
 export const connectTimeoutMs = 127_000;
 
 /** Gives up on a connection attempt when the caller does. */
-export async function within(attempt: Promise<Socket>, wanted: ConnectTarget, clock: Clock): Promise<Socket> {
+export async function within(
+  attempt: (signal: AbortSignal) => Promise<Socket>,
+  wanted: ConnectTarget,
+  clock: Clock,
+): Promise<Socket> {
   const timeout = new AbortController();
   const timer = clock.setTimeout(
     () => timeout.abort(new NetError('ETIMEDOUT', `dial tcp ${wanted.host}:${wanted.port}`)),
@@ -17,21 +20,9 @@ export async function within(attempt: Promise<Socket>, wanted: ConnectTarget, cl
   );
   const { signal, release } = linkSignals(wanted.signal, timeout.signal);
   try {
-    return await Promise.race([attempt, rejection(signal)]);
-  } catch (error) {
-    if (signal.aborted)
-      attempt.then(
-        (socket) => socket.destroy(),
-        () => undefined,
-      );
-    throw error;
+    return await attempt(signal);
   } finally {
     timer.cancel();
     release();
   }
-}
-
-async function rejection(signal: AbortSignal): Promise<never> {
-  await once(signal, 'abort');
-  throw signal.reason;
 }

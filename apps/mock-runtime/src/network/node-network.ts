@@ -32,7 +32,7 @@ import {
 } from './net-namespace';
 import type { NetworkState } from './network-state';
 import { NodePorts } from './node-ports';
-import { openAnswer, Overlay } from './overlay';
+import { openAnswer, Overlay, type FlowEnds } from './overlay';
 import { PolicyTable } from './policy-table';
 import { RouteTable } from './route-table';
 import { VirtualSocket } from './virtual-socket';
@@ -228,8 +228,7 @@ export class NodeNetwork implements Uplink {
         return client;
       }
       case 'overlay':
-        if (!this.overlay) throw new NetError('EHOSTUNREACH', operation);
-        return within(this.overlay.connect(target.endpoint, masked, destination), wanted, this.options.clock);
+        return this.throughOverlay(target.endpoint, { source: masked, destination }, wanted);
       case 'host':
         return this.hostNetwork.connect(target.host, {
           ...wanted,
@@ -244,6 +243,12 @@ export class NodeNetwork implements Uplink {
         await this.options.clock.sleep(wanted.timeoutMs ?? connectTimeoutMs, wanted.signal);
         throw new NetError('ETIMEDOUT', operation);
     }
+  }
+
+  private throughOverlay(endpoint: Address, ends: FlowEnds, wanted: ConnectTarget): Promise<Duplex> {
+    const { overlay } = this;
+    if (!overlay) throw new NetError('EHOSTUNREACH', `dial tcp ${wanted.host}:${wanted.port}: connect`);
+    return within((signal) => overlay.connect(endpoint, ends, signal), wanted, this.options.clock);
   }
 
   private async acceptFromPeer(
@@ -265,7 +270,11 @@ export class NodeNetwork implements Uplink {
       accept({ stream, local: path.destination, remote: { host: path.source, port: source.port } });
       return;
     }
-    const onward = await this.open(path, source, { host: destination.host, port: destination.port });
+    // Whoever is dropped is waited for no longer than it waits itself.
+    const gone = new AbortController();
+    stream.once('close', () => gone.abort(new NetError('ECONNRESET', 'accept')));
+    const { signal } = gone;
+    const onward = await this.open(path, source, { host: destination.host, port: destination.port, signal });
     stream.write(openAnswer);
     pipeline(stream, onward, () => undefined);
     pipeline(onward, stream, () => undefined);

@@ -23,6 +23,11 @@ export interface OverlayOptions {
   receive(packet: Packet): void;
 }
 
+export interface FlowEnds {
+  source: Address;
+  destination: Address;
+}
+
 /**
  * Joins the nodes over real sockets: one TCP connection a flow (the kernel's flow control is the flow's own), and one
  * UDP socket for all datagrams, both on the same port.
@@ -76,15 +81,19 @@ export class Overlay {
   }
 
   /** Opens a stream on another node. */
-  connect(to: Address, source: Address, destination: Address): Promise<Socket> {
+  /** The peer may be long in answering: when the signal aborts, nobody waits for it any more. */
+  connect(to: Address, { source, destination }: FlowEnds, signal: AbortSignal): Promise<Socket> {
     const operation = `dial tcp ${destination.host}:${destination.port}: connect`;
     return new Promise((resolve, reject) => {
       const socket = connect({ host: to.host, port: to.port, allowHalfOpen: true, noDelay: true });
       this.track(socket);
       const fail = (error: Error) => {
         socket.on('error', () => undefined).destroy();
+        signal.removeEventListener('abort', giveUp);
         reject(error);
       };
+      const giveUp = () => fail(signal.reason as Error);
+      signal.addEventListener('abort', giveUp, { once: true });
       const lost = () => fail(new NetError('EHOSTUNREACH', operation));
       socket.once('error', lost).once('end', lost);
       socket.once('connect', () => socket.write(encodeHeader(source, destination)));
@@ -93,6 +102,7 @@ export class Overlay {
         if (!answer) return;
         socket.off('readable', onReadable).off('error', lost).off('end', lost);
         if (answer[0] === streamAnswer.open) {
+          signal.removeEventListener('abort', giveUp);
           resolve(socket);
           return;
         }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { STATUS_CODES } from 'node:http';
 import type { Address } from '@tinkernetes/vnet';
+import { addHeaders } from './add-headers';
 import { locationFor, serverFor, type Location } from './configuration';
 import { textAnswer, type Answer, type Exchange, type Site } from './exchange';
 import { decodedPath, proxy } from './proxy';
@@ -181,20 +182,8 @@ async function send(answer: Answer, exchange: Exchange): Promise<void> {
   response.setHeader('Server', context.value('server_tokens') === 'off' ? 'nginx' : `nginx/${site.version}`);
   for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
   if (hasBody) response.setHeader('Content-Length', body?.length ?? 0);
-  addHeaders(answer.status, exchange);
+  addHeaders(exchange);
   response.end(request.method === 'HEAD' || !hasBody ? undefined : body);
-}
-
-const forAddHeader = new Set([200, 201, 204, 206, 301, 302, 303, 304, 307, 308]);
-
-function addHeaders(status: number, exchange: Exchange): void {
-  for (const { args } of exchange.context.all('add_header')) {
-    const [name = '', value = '', always] = args;
-    const text = expand(value, exchange);
-    if (text === '' || (always !== 'always' && !forAddHeader.has(status))) continue;
-    // A second Content-Type would be none that clients read.
-    exchange.response.setHeader(name, text);
-  }
 }
 
 const titles: Readonly<Record<number, string>> = {

@@ -100,6 +100,9 @@ describe('nginx', () => {
       }`),
     );
     expect(await curl(pod, '-X POST -d body localhost/a?b=c')).toBe('POST /a?b=c localhost me');
+    expect(await curl(pod, '-i localhost/a')).toMatch(
+      /^HTTP\/1\.1 200 OK\r\nServer: nginx[^]*\nContent-Type: text\/plain\r\n/,
+    );
     expect(await curl(pod, 'localhost/api/x?y')).toBe(`GET /v1/x?y ${backend.ip} `);
     const turns = [await curl(pod, 'localhost/turns'), await curl(pod, 'localhost/turns')];
     expect(turns).toContain('second');

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { NetError, type Address } from '@tinkernetes/vnet';
 import { ResolveError, resolveHost } from '../../../net/resolver';
+import { addHeaders } from './add-headers';
 import type { Answer, Exchange } from './exchange';
 import { authorityOf } from './upstreams';
 import { expand } from './variables';
@@ -162,20 +163,23 @@ function headersFor(exchange: Exchange, { authority }: Target): Record<string, s
   return headers;
 }
 
-async function passBack(
-  answered: IncomingMessage,
-  { response, site, prefix }: Exchange,
-  target: Target,
-): Promise<void> {
-  const headers: Record<string, string | string[]> = {};
-  for (const [name, value] of Object.entries(answered.headers))
-    if (value !== undefined && !ofConnection.has(name)) headers[name] = value;
+async function passBack(answered: IncomingMessage, exchange: Exchange, target: Target): Promise<void> {
+  const { response, site, prefix } = exchange;
+  response.setHeader('Server', `nginx/${site.version}`);
+  for (const [name, value] of pairsOf(answered.rawHeaders))
+    if (!ofConnection.has(name.toLowerCase()) && !/^server$/i.test(name)) response.appendHeader(name, value);
+  const location = response.getHeader('location');
   // proxy_redirect's default: what the server calls itself becomes what the client called.
   const own = `${target.scheme}://${target.authority}`;
-  if (typeof headers.location === 'string' && headers.location.startsWith(own) && prefix !== undefined)
-    headers.location = headers.location.slice(own.length);
-  response.writeHead(answered.statusCode ?? 502, { ...headers, Server: `nginx/${site.version}` });
+  if (typeof location === 'string' && location.startsWith(own) && prefix !== undefined)
+    response.setHeader('Location', location.slice(own.length));
+  response.statusCode = answered.statusCode ?? 502;
+  addHeaders(exchange);
   await pipeline(answered, response);
+}
+
+function* pairsOf(raw: readonly string[]): Generator<[string, string]> {
+  for (let i = 0; i + 1 < raw.length; i += 2) yield [raw[i] ?? '', raw[i + 1] ?? ''];
 }
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
