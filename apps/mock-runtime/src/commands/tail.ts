@@ -34,19 +34,47 @@ export async function tail(process: Process): Promise<number> {
       },
       { busybox: (path) => `can't open '${path}'`, gnu: (path) => `cannot open '${path}' for reading` },
     );
-    if (!ok) status = 1;
+    if (ok) continue;
+    status = 1;
+    if (flags.has('F')) sizes.set(path, missing);
   }
   if (status !== 0 && sizes.size === 0 && !hasGnuTools(process)) await process.complain('tail: no files\n');
-  if (!follow || (status !== 0 && sizes.size === 0 && !flags.has('F'))) return status;
+  if (!follow || (status !== 0 && sizes.size === 0)) return status;
   for (;;) {
     await changed(process, [...sizes.keys()]);
-    for (const [path, size] of sizes) {
-      if (!process.fs.exists(path)) continue;
-      const data = process.fs.readFile(path);
-      if (data.length !== size) await process.print(data.subarray(data.length < size ? 0 : size));
-      sizes.set(path, data.length);
-    }
+    for (const [path, size] of sizes)
+      sizes.set(path, await showNew(process, path, { size, retries: flags.has('F') }));
   }
+}
+
+/** Of a file that `-F` waits for. */
+const missing = -1;
+
+/** What was written since; how long the file is now. */
+async function showNew(
+  process: Process,
+  path: string,
+  { size, retries }: { size: number; retries: boolean },
+): Promise<number> {
+  if (!process.fs.exists(path)) {
+    if (retries && size !== missing)
+      await process.complain(
+        hasGnuTools(process)
+          ? `tail: '${path}' has become inaccessible: No such file or directory\n`
+          : `tail: ${path} has become inaccessible: No such file or directory\n`,
+      );
+    return retries ? missing : size;
+  }
+  if (size === missing)
+    await process.complain(
+      hasGnuTools(process)
+        ? `tail: '${path}' has appeared;  following new file\n`
+        : `tail: ${path} has appeared; following end of new file\n`,
+    );
+  const data = process.fs.readFile(path);
+  const from = size === missing || data.length < size ? 0 : size;
+  if (data.length !== size) await process.print(data.subarray(from));
+  return data.length;
 }
 
 function lastLines(data: Buffer, count: string): Buffer {
@@ -64,7 +92,7 @@ function startOf(length: number, count: string): number {
 async function changed(process: Process, paths: readonly string[]): Promise<void> {
   let stop: (() => void)[] = [];
   const written = new Promise<void>((resolve) => {
-    stop = paths.map((path) => process.fs.watch(path, resolve));
+    stop = paths.filter((path) => process.fs.exists(path)).map((path) => process.fs.watch(path, resolve));
   });
   try {
     await Promise.race([written, process.sleep(pollMs)]);

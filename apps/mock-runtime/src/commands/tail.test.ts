@@ -1,0 +1,19 @@
+import { runShell } from '../testing/run-shell';
+
+describe('tail -F', () => {
+  it.each([
+    [
+      'busybox',
+      "tail: can't open 'log': No such file or directory\ntail: /work/log has appeared; following end of new file\n",
+    ],
+    [
+      'debian',
+      "tail: cannot open 'log' for reading: No such file or directory\ntail: '/work/log' has appeared;  following new file\n",
+    ],
+  ] as const)('waits for a file that is not there yet, on %s', async (kind, stderr) => {
+    const script = `tail -F log > out & sleep 0.1; echo one > log
+      while ! grep -q one out; do sleep 0.05; done; echo two >> log
+      while ! grep -q two out; do sleep 0.05; done; kill $!; cat out`;
+    expect(await runShell(['sh', '-c', script], { kind })).toMatchObject({ stdout: 'one\ntwo\n', stderr });
+  });
+});
