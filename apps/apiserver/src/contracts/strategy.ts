@@ -61,6 +61,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly ttlSeconds?: (object: T) => number | undefined;
   /** All cells of a row of the Table rendering (the name too), in the order of table-columns.json. */
   readonly tableCells?: (object: T, now: number) => readonly unknown[];
+  /** What upstream's internal type holds, and the version shows, where nothing is set: as in bookmarks. */
+  readonly unset?: (object: T) => T;
   /** What a row's conditions say of the object; none: they are left out. */
   readonly rowConditions?: (object: T) => readonly object[];
   /** Metadata shown alone or beside a row's cells, where upstream's internal type lacks some of what the version shows. */

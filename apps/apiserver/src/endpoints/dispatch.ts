@@ -74,7 +74,8 @@ async function dispatchSubresource(
 ): Promise<void> {
   const { subresource, verb } = request.info;
   const known = resource.subresources.get(subresource);
-  if (!known || (request.info.parts.length > 3 && subresource !== 'proxy')) throw unknownResource();
+  const isTooLong = request.info.parts.length > 3 && subresource !== 'proxy';
+  if (!known || isTooLong || request.info.watchPath) throw unknownResource();
   checkSubresourceMethod(known, request.raw.method ?? '');
   const handler = context.subresources().get(keyOf(resource, subresource));
   if (handler) {

@@ -30,13 +30,16 @@ export function selectionOf(request: ResourceRequest): Selection {
   const fields = parsed(query.get('fieldSelector'), parseFieldSelector, FieldSelector.everything);
   checkFields(fields, resource);
   const namespace = request.namespace || fields.exactValue('metadata.namespace') || undefined;
-  const name = fields.exactValue('metadata.name');
+  // The deprecated watch path of one object names it.
+  const ofPath = request.info.watchPath && request.info.parts.length > 1 ? request.info.name : undefined;
+  const name = fields.exactValue('metadata.name') ?? ofPath;
   const others = fields.requirements.some(({ field }) => !metaFields.includes(field));
   return {
     namespace: resource.descriptor.namespaced ? namespace : '',
     name,
-    selective: !labels.isEverything || !fields.isEverything,
+    selective: !labels.isEverything || !fields.isEverything || ofPath !== undefined,
     matches(entry) {
+      if (ofPath !== undefined && entry.name !== ofPath) return false;
       if (!labels.isEverything && !labels.matches(selectable(resource, entry).metadata.labels)) return false;
       return fields.isEverything || fields.matches(fieldsOf(resource, entry, others));
     },

@@ -5,5 +5,5 @@ import type { ServedResource } from '../registry/generic/served-resource';
 export function shownMetadata({ strategy }: ServedResource, object: KubeObject): object {
   const metadata = strategy.rowMetadata?.(object) ?? object.metadata;
   const { name, generateName, namespace, selfLink, uid, resourceVersion, ...rest } = metadata;
-  return { name, generateName, namespace, selfLink, uid, resourceVersion, ...rest };
+  return { name: name || undefined, generateName, namespace, selfLink, uid, resourceVersion, ...rest };
 }

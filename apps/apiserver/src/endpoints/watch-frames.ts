@@ -1,13 +1,14 @@
-import { apiVersionOf, type Status } from '@tinkernetes/api';
+import { apiVersionOf, type ObjectMeta, type Status } from '@tinkernetes/api';
 import type { Clock } from '@tinkernetes/component-base';
 import type { CacheEntry } from '../cacher/cache-entry';
 import type { CacheEvent } from '../cacher/cache-event';
 import { encodeWatchFrame } from '../protobuf';
 import { jsonEncoding, protobufOf } from '../registry/generic/stored-codec';
 import type { ServedResource } from '../registry/generic/served-resource';
-import { goYaml } from './go-yaml';
-import { presentObject } from './presenter';
+import { emptyObject } from './empty-object';
 import type { Negotiated } from './negotiation';
+import { partialObject, presentObject } from './presenter';
+import { renderTable, type TableOptions } from './table';
 
 export type FrameType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
@@ -35,14 +36,8 @@ export class WatchFrames {
   }
 
   get contentType(): string {
-    switch (this.negotiated.format) {
-      case 'yaml':
-        return 'application/yaml;stream=watch';
-      case 'protobuf':
-        return 'application/vnd.kubernetes.protobuf;stream=watch';
-      case 'json':
-        return 'application/json';
-    }
+    const isProtobuf = this.negotiated.format === 'protobuf';
+    return isProtobuf ? 'application/vnd.kubernetes.protobuf;stream=watch' : 'application/json';
   }
 
   private get isPlain(): boolean {
@@ -57,44 +52,46 @@ export class WatchFrames {
   }
 
   single(type: FrameType, entry: CacheEntry): Buffer {
+    const bytes = presentObject(this.resource, entry, this.negotiated, this.table());
+    return this.wrap(type, bytes, this.options.traces ? entry.trace : undefined);
+  }
+
+  /** Only the first Table has columns. */
+  private table(): TableOptions {
     const noHeaders = this.columnsSent;
     this.columnsSent = true;
-    const bytes = presentObject(this.resource, entry, this.inner(), {
+    return {
       now: this.options.clock.now(),
       includeObject: this.options.includeObject,
       version: this.negotiated.transformVersion ?? 'v1',
       noHeaders,
-    });
-    return this.wrap(type, bytes, this.options.traces ? entry.trace : undefined);
+    };
   }
 
   bookmark(revision: number, endOfInitialEvents: boolean): Buffer {
-    const { descriptor } = this.resource;
-    const metadata = {
+    const metadata: ObjectMeta = {
+      name: '',
       resourceVersion: String(revision),
       ...(endOfInitialEvents ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : undefined),
     };
-    return this.wrap('BOOKMARK', this.bytesOf(this.bookmarkObject(descriptor.kind, metadata)));
+    return this.wrap('BOOKMARK', this.bytesOf(this.bookmarkObject(metadata)));
   }
 
-  private bookmarkObject(kind: string, metadata: object): object {
+  /** An object of the kind in which nothing is set but the metadata, shown as the stream's others. */
+  private bookmarkObject(metadata: ObjectMeta): object {
+    const object = emptyObject(this.resource, metadata);
     switch (this.negotiated.transform) {
       case 'PartialObjectMetadata':
-        return {
-          kind: 'PartialObjectMetadata',
-          apiVersion: `meta.k8s.io/${this.negotiated.transformVersion}`,
-          metadata,
-        };
+        return partialObject(this.resource, object, this.negotiated);
       case 'Table':
-        return {
-          kind: 'Table',
-          apiVersion: `meta.k8s.io/${this.negotiated.transformVersion}`,
-          metadata,
-          columnDefinitions: null,
-          rows: [],
-        };
+        return renderTable(
+          this.resource,
+          [object],
+          { resourceVersion: metadata.resourceVersion },
+          this.table(),
+        );
       default:
-        return { kind, apiVersion: apiVersionOf(this.resource.descriptor), metadata };
+        return { ...object, metadata: { ...object.metadata, name: undefined } };
     }
   }
 
@@ -106,16 +103,7 @@ export class WatchFrames {
     return this.negotiated.format === 'protobuf' ? protobufOf(value) : Buffer.from(JSON.stringify(value));
   }
 
-  /** YAML frames are made from JSON. */
-  private inner(): Negotiated {
-    return this.negotiated.format === 'yaml' ? { ...this.negotiated, format: 'json' } : this.negotiated;
-  }
-
   private wrap(type: string, object: Buffer, trace?: string): Buffer {
-    if (this.negotiated.format === 'yaml') {
-      const value = { type, object: JSON.parse(object.toString('utf8')) as unknown };
-      return Buffer.from(`---\n${goYaml(value)}`);
-    }
     if (this.negotiated.format === 'protobuf') return encodeWatchFrame(type, object);
     const end = object.at(-1) === 0x0a ? object.length - 1 : object.length;
     return Buffer.concat([

@@ -1,4 +1,4 @@
-import { badRequest } from '@tinkernetes/apimachinery';
+import { badRequest, StatusError } from '@tinkernetes/apimachinery';
 import { includeObjectOf } from './table';
 import type { CacheEntry } from '../cacher/cache-entry';
 import type { Endpoint, EndpointContext, ResourceRequest } from './context';
@@ -20,6 +20,7 @@ export const watch: Endpoint = async (context, request) => {
     protobuf: hasProtobuf(request),
     scope: 'watch',
   });
+  if (negotiated.format === 'yaml') throw notStreamed(hasProtobuf(request), request.raw.headers.accept);
   const selection = negotiated.transform === 'PartialObjectMetadataList' ? nothing : selectionOf(request);
   const start = await startOf(context, request, query);
   const frames = new WatchFrames(request.resource, negotiated, {
@@ -35,6 +36,19 @@ export const watch: Endpoint = async (context, request) => {
   stream.follow(start.revision);
   await stream.done;
 };
+
+/** Events follow each other as JSON or protobuf only. */
+function notStreamed(protobuf: boolean, accept = ''): StatusError {
+  const asksForStream = /;\s*stream=/.test(accept);
+  const suffix = asksForStream ? '' : ';stream=watch';
+  const types = [
+    'application/json',
+    ...(asksForStream ? ['application/yaml'] : []),
+    ...(protobuf ? ['application/vnd.kubernetes.protobuf'] : []),
+  ];
+  const text = types.map((type) => `${type}${suffix}`).join(', ');
+  return new StatusError('NotAcceptable', `only the following media types are accepted: ${text}`);
+}
 
 /** Upstream lets a watch ask for a list of metadata, and then has nothing to show. */
 const nothing: Selection = { namespace: undefined, name: undefined, selective: true, matches: () => false };

@@ -6,6 +6,9 @@ import { since } from './duration';
 const nameColumn: TableColumnFact = { name: 'Name', type: 'string', format: 'name', priority: 0 };
 const createdColumn: TableColumnFact = { name: 'Created At', type: 'date', format: '', priority: 0 };
 
+/** As Go writes a time that is not set. */
+const zeroTime = '0001-01-01T00:00:00Z';
+
 /** The columns of a resource's Table; kinds without columns of their own show name and time of creation. */
 export function tableColumns(descriptor: ResourceDescriptor): readonly TableColumnFact[] {
   const columns = loadTableColumns();
@@ -23,7 +26,7 @@ export function tableRowCells(
   if (strategy.tableCells) return strategy.tableCells(object, now);
   return tableColumns(descriptor).map((column) => {
     if (column.format === 'name') return object.metadata.name;
-    if (column.type === 'date') return object.metadata.creationTimestamp ?? null;
+    if (column.type === 'date') return object.metadata.creationTimestamp ?? zeroTime;
     return column.name === 'Age' ? since(object.metadata.creationTimestamp, now) : '';
   });
 }

@@ -34,3 +34,9 @@ export function validateReplicaStatus(status: ReplicaStatus, counters: readonly 
   }
   return errors;
 }
+
+/** A workload in which nothing is set: the internal types count replicas without a pointer. */
+export const withoutReplicas = <T extends { spec?: object }>(object: T): T => ({
+  ...object,
+  spec: { replicas: 0, ...object.spec },
+});

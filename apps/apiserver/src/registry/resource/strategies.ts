@@ -238,7 +238,7 @@ export const resourceSliceStrategy = defineStrategy(ResourceSlices, {
   }),
   tableCells: (slice, now) => [
     slice.metadata.name,
-    slice.spec?.nodeName ?? '<unset>',
+    slice.spec?.nodeName ?? '',
     slice.spec?.driver ?? '',
     slice.spec?.pool?.name ?? '',
     age(slice, now),

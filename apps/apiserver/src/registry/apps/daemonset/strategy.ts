@@ -105,6 +105,7 @@ export const daemonSetStrategy = defineStrategy(DaemonSets, {
   ],
   warnings: (set, old) => (isTold(set, old) ? templateWarnings(set.spec?.template, 'spec.template') : []),
   tableCells: daemonSetCells,
+  unset: (set) => withTemplateGeneration(set, 0),
   rowMetadata: ({ metadata }) => {
     const { [generationAnnotation]: _generation, ...annotations } = metadata.annotations ?? {};
     return { ...metadata, annotations: Object.keys(annotations).length > 0 ? annotations : undefined };

@@ -13,7 +13,7 @@ import { intOrPercentValue, notMoreThanAll, positiveIntOrPercent } from '../../r
 import { notNegative } from '../../rules';
 import type { Errors } from '../../rules';
 import { onlyAlways } from '../restart-policy';
-import { validateReplicaStatus } from '../replica-status';
+import { validateReplicaStatus, withoutReplicas } from '../replica-status';
 
 function defaultSpec(given: DeploymentSpec): DeploymentSpec {
   const spec = fill(mapMember(given, 'template', defaultPodTemplate), {
@@ -119,4 +119,5 @@ export const deploymentStrategy = defineStrategy(Deployments, {
     ...(isTold(deployment, old) ? templateWarnings(deployment.spec?.template, 'spec.template') : []),
   ],
   tableCells: deploymentCells,
+  unset: withoutReplicas,
 });

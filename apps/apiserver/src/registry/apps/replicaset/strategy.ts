@@ -10,7 +10,7 @@ import { defaultPodTemplate } from '../../pod-spec/defaults';
 import { isWellFormed, validateSelectedTemplate, validateWorkloadSelector } from '../../pod-spec/selectors';
 import { notNegative } from '../../rules';
 import type { Errors } from '../../rules';
-import { validateReplicaStatus } from '../replica-status';
+import { validateReplicaStatus, withoutReplicas } from '../replica-status';
 import { onlyAlways } from '../restart-policy';
 
 function validate({ spec }: ReplicaSet): Errors {
@@ -47,4 +47,5 @@ export const replicaSetStrategy = defineStrategy(ReplicaSets, {
     ...(isTold(set, old) ? templateWarnings(set.spec?.template, 'spec.template') : []),
   ],
   tableCells: replicaSetCells,
+  unset: withoutReplicas,
 });

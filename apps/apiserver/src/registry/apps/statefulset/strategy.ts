@@ -20,7 +20,7 @@ import { isWellFormed, validateTemplateLabels, validateWorkloadSelector } from '
 import { validatePodTemplate, validateTemplateMetadata } from '../../pod-spec/validate';
 import { check, eachOf, notNegative, oneOf } from '../../rules';
 import type { Errors } from '../../rules';
-import { validateReplicaStatus } from '../replica-status';
+import { validateReplicaStatus, withoutReplicas } from '../replica-status';
 import { onlyAlways } from '../restart-policy';
 
 function defaultSpec(given: StatefulSetSpec): StatefulSetSpec {
@@ -199,4 +199,5 @@ export const statefulSetStrategy = defineStrategy(StatefulSets, {
       : []),
   ],
   tableCells: statefulSetCells,
+  unset: withoutReplicas,
 });

@@ -1,6 +1,7 @@
 import { IPAddresses } from '@tinkernetes/api';
 import type { IPAddress } from '@tinkernetes/api';
 import { isDns1123Subdomain, isPathSegmentName, isCanonicalIp, required } from '@tinkernetes/apimachinery';
+import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { immutable } from '../../immutable';
 import { check, requireName } from '../../rules';
@@ -33,5 +34,5 @@ export const ipAddressStrategy = defineStrategy(IPAddresses, {
     ...validate(address),
     ...immutable('spec.parentRef', address.spec?.parentRef, old.spec?.parentRef, 'ParentReference'),
   ],
-  tableCells: (address) => [address.metadata.name, parentText(address)],
+  tableCells: (address, now) => [address.metadata.name, parentText(address), age(address, now)],
 });

@@ -69,8 +69,8 @@ export const storageClassStrategy = defineStrategy(StorageClasses, {
     return [
       isDefault ? `${object.metadata.name} (default)` : object.metadata.name,
       object.provisioner,
-      object.reclaimPolicy ?? '',
-      object.volumeBindingMode ?? '',
+      object.reclaimPolicy ?? 'Delete',
+      object.volumeBindingMode ?? 'Immediate',
       object.allowVolumeExpansion ?? false,
       age(object, now),
     ];
