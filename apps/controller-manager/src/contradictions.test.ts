@@ -13,7 +13,8 @@ import {
   type KubeObject,
   type ResourceDescriptor,
 } from '@tinkernetes/api';
-import { isNotFound } from '@tinkernetes/apimachinery';
+import { findCondition, isNotFound } from '@tinkernetes/apimachinery';
+import { formatTime } from '@tinkernetes/component-base';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { fastTime, ScaledClock } from './testing/scaled-clock';
 import { podActor, startTestManager, type TestManager } from './testing/test-manager';
@@ -146,6 +147,11 @@ it('a schedule that never fires starts nothing, and keeps no other from its Jobs
   });
   const never = await client.for(CronJobs).get('never', { namespace });
   expect([never.status?.lastScheduleTime, never.status?.active]).toEqual([undefined, undefined]);
+  await eventually(async () =>
+    expect(await eventsOf('never')).toEqual([
+      'Warning InvalidSchedule: invalid schedule: 0 0 31 2 * : time difference between two schedules is less than 1 second',
+    ]),
+  );
   // Where the time that was written is lost, the Job itself tells it.
   await client
     .for(CronJobs)
@@ -221,6 +227,70 @@ it('a Deployment whose Pods are refused says so, and others go on', async () => 
   clock.speed = 50;
   await eventually(async () => expect(await actor.list('app=refused')).toHaveLength(1), fastTime);
   await clock.slowDown();
+});
+
+it('a budget by percentage counts no Pod without a controller, and says so; one whose controller is gone is an error', async () => {
+  const { client } = manager;
+  const budgetOf = (name: string) =>
+    client
+      .for(PodDisruptionBudgets)
+      .create(
+        { metadata: { name }, spec: { minAvailable: '50%', selector: { matchLabels: { app: name } } } },
+        { namespace },
+      );
+  const controller = {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    name: 'nobody',
+    uid: 'u',
+    controller: true,
+  };
+  await client.for(Pods).create({ metadata: { name: 'bare', labels: { app: 'bare' } }, spec }, { namespace });
+  await budgetOf('bare');
+  await eventually(async () => {
+    const events = await eventsOf('bare');
+    expect(events.filter((event) => event.startsWith('Warning UnmanagedPods: '))).toHaveLength(1);
+    const { status } = await client.for(PodDisruptionBudgets).get('bare', { namespace });
+    expect(status).toMatchObject({ expectedPods: 0, desiredHealthy: 0, disruptionsAllowed: 0 });
+  });
+  // A finalizer keeps it from the garbage collector.
+  const metadata = {
+    name: 'lost',
+    labels: { app: 'lost' },
+    ownerReferences: [controller],
+    finalizers: ['depot.test/hold'],
+  };
+  await client.for(Pods).create({ metadata, spec }, { namespace });
+  await budgetOf('lost');
+  await eventually(async () => {
+    const message = 'found no controllers for pod "lost"';
+    expect(await eventsOf('lost')).toContain(
+      `Warning CalculateExpectedPodCountFailed: Failed to calculate the number of expected pods: ${message}`,
+    );
+    const { status } = await client.for(PodDisruptionBudgets).get('lost', { namespace });
+    expect(status?.conditions).toMatchObject([
+      { type: 'DisruptionAllowed', status: 'False', reason: 'SyncFailed', message },
+    ]);
+  });
+  await client.for(Pods).patch('lost', { metadata: { finalizers: null } }, { type: 'merge', namespace });
+});
+
+it('a Pod that is said to be disrupted, and stays, is told after two minutes that it is not', async () => {
+  const pods = manager.client.for(Pods);
+  await pods.create({ metadata: { name: 'spared' }, spec }, { namespace });
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'EvictionByEvictionAPI',
+    lastTransitionTime: formatTime(clock.now() - 600_000),
+  };
+  const options = { type: 'strategic', subresource: 'status', namespace } as const;
+  await pods.patch('spared', { status: { conditions: [condition] } }, options);
+  await eventually(async () => {
+    const { status } = await pods.get('spared', { namespace });
+    const found = findCondition(status?.conditions, 'DisruptionTarget');
+    expect([found?.status, found?.reason]).toEqual(['False', undefined]);
+  });
 });
 
 describe('with a custom kind', () => {

@@ -140,7 +140,7 @@ it('does not count a percentage of Pods that nothing scales', async () => {
   await eventually(async () => {
     const { status } = await manager.client.for(PodDisruptionBudgets).get('lone', { namespace });
     expect(status?.disruptionsAllowed).toBe(0);
-    expect(status?.conditions?.[0]).toMatchObject({ status: 'False', reason: 'SyncFailed' });
+    expect(status?.conditions?.[0]).toMatchObject({ status: 'False', reason: 'InsufficientPods' });
   });
 });
 

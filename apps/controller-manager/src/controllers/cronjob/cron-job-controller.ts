@@ -115,10 +115,16 @@ class CronJobController implements Reconciler {
     status: CronJobStatus,
     jobs: readonly Job[],
   ): Promise<{ status: CronJobStatus; wait?: number }> {
-    if (cronJob.spec.suspend) return { status };
     const { clock, recorder } = this.context;
     // cron-parser is loaded with the first CronJob: most clusters start without any.
-    const { latestMissed, parseSchedule } = await import('./schedule');
+    const { isTimeZone, latestMissed, parseSchedule } = await import('./schedule');
+    const { timeZone } = cronJob.spec;
+    if (timeZone !== undefined && !isTimeZone(timeZone)) {
+      const message = `invalid timeZone: "${timeZone}": unknown time zone ${timeZone}`;
+      recorder.event(cronJob, 'Warning', 'UnknownTimeZone', message);
+      return { status };
+    }
+    if (cronJob.spec.suspend) return { status };
     let schedule: Schedule;
     try {
       schedule = parseSchedule(cronJob.spec.schedule, cronJob.spec.timeZone);
@@ -135,7 +141,13 @@ class CronJobController implements Reconciler {
     const deadlineMs = (cronJob.spec.startingDeadlineSeconds ?? Number.POSITIVE_INFINITY) * 1000;
     const since = Date.parse(status.lastScheduleTime ?? cronJob.metadata.creationTimestamp ?? '');
     const earliest = Math.max(since, Number.isFinite(deadlineMs) ? now - deadlineMs : 0);
-    const { latest, tooMany } = latestMissed(schedule, earliest, now);
+    const { isVoid, latest, tooMany } = latestMissed(schedule, earliest, now);
+    if (isVoid) {
+      const reason = 'time difference between two schedules is less than 1 second';
+      const message = `invalid schedule: ${cronJob.spec.schedule} : ${reason}`;
+      recorder.event(cronJob, 'Warning', 'InvalidSchedule', message);
+      return { status };
+    }
     const following = schedule.next(now);
     const wait = following === undefined ? undefined : following - now;
     if (tooMany)

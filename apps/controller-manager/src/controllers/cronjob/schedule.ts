@@ -30,8 +30,13 @@ export function parseSchedule(expression: string, timeZone?: string): Schedule {
   const text = descriptors[expression] ?? expression;
   if (text.trim().split(/\s+/).length !== 5)
     throw new Error(`expected exactly 5 fields, found ${text.trim().split(/\s+/).length}: [${text}]`);
-  // Parsed once here so that a bad expression is refused at once.
-  CronExpressionParser.parse(text, timeZone ? { tz: timeZone } : {});
+  // Parsed once here so that a bad expression is refused at once; a day that no month has is no mistake in it.
+  try {
+    CronExpressionParser.parse(text, timeZone ? { tz: timeZone } : {});
+  } catch (error) {
+    if (!neverFires(error)) throw error;
+    return { next: () => undefined };
+  }
   return {
     next(after) {
       const expressionFrom: CronExpression = CronExpressionParser.parse(text, {
@@ -43,7 +48,22 @@ export function parseSchedule(expression: string, timeZone?: string): Schedule {
   };
 }
 
+const neverFires = (error: unknown): boolean =>
+  error instanceof Error && error.message === 'Invalid explicit day of month definition';
+
+export const isTimeZone = (name: string): boolean => {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+};
+
 export interface Missed {
+  /** It has no times at all. */
+  isVoid?: boolean;
   /** The latest time that is due and not started. */
   latest: number | undefined;
   tooMany: boolean;
@@ -55,7 +75,8 @@ export interface Missed {
  */
 export function latestMissed(schedule: Schedule, earliest: number, now: number): Missed {
   const first = schedule.next(earliest);
-  if (first === undefined || first > now) return { latest: undefined, tooMany: false };
+  if (first === undefined) return { isVoid: true, latest: undefined, tooMany: false };
+  if (first > now) return { latest: undefined, tooMany: false };
   const second = schedule.next(first);
   if (second === undefined || second > now) return { latest: first, tooMany: false };
   const period = Math.max(1000, second - first);

@@ -1,5 +1,6 @@
 import type { Pod, PodDisruptionBudget } from '@tinkernetes/api';
-import { budgetStatus, expectations, UnmanagedPodsError } from './budget';
+import { budgetStatus, countsControllers, expectations, notDeleted } from './budget';
+import { goSelector } from './go-selector';
 
 const budgetOf = (
   spec: PodDisruptionBudget['spec'],
@@ -42,11 +43,34 @@ it('allows what is healthy beyond what must stay, less what was just let go', ()
   expect(budgetStatus({ ...late, budget: pending }).disruptionsAllowed).toBe(1);
 });
 
-it('can take no percentage of Pods that nothing scales', () => {
-  const input = {
-    budget: budgetOf({ maxUnavailable: 1 }),
-    pods: podsOf(1),
-    expectedByControllers: undefined,
-  };
-  expect(() => expectations(input)).toThrow(UnmanagedPodsError);
+it('names the Pods that were let go long ago and are still there', () => {
+  const budget = budgetOf(
+    { minAvailable: 1 },
+    {
+      disruptedPods: { p0: '2026-01-01T00:00:00Z', p1: '2026-01-01T00:04:00Z', gone: '2026-01-01T00:00:00Z' },
+    },
+  );
+  const late = notDeleted({ budget, pods: podsOf(3), now: Date.parse('2026-01-01T00:05:00Z') });
+  expect(late.map(({ metadata }) => metadata.name)).toEqual(['p0']);
+});
+
+it.each([
+  [{ minAvailable: 1 }, false],
+  [{ minAvailable: '1%' }, true],
+  [{ maxUnavailable: 1 }, true],
+])('%j counts what controllers ask for: %s', (spec, expected) => {
+  expect(countsControllers(budgetOf(spec))).toBe(expected);
+});
+
+it.each([
+  [
+    { matchLabels: { app: 'web' } },
+    '&LabelSelector{MatchLabels:map[string]string{app: web,},MatchExpressions:[]LabelSelectorRequirement{},}',
+  ],
+  [
+    { matchExpressions: [{ key: 'app', operator: 'In' as const, values: ['a', 'b'] }] },
+    '&LabelSelector{MatchLabels:map[string]string{},MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:app,Operator:In,Values:[a b],},},}',
+  ],
+])('prints the selector %j as Go does', (selector, expected) => {
+  expect(goSelector(selector)).toBe(expected);
 });

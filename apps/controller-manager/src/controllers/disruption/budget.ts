@@ -8,14 +8,14 @@ const deletionTimeoutMs = 2 * 60_000;
 export interface BudgetInput {
   budget: PodDisruptionBudget;
   pods: readonly Pod[];
-  /** Replicas that the Pods' controllers ask for together; undefined where a Pod has none that tells. */
-  expectedByControllers: number | undefined;
+  /** Replicas that the Pods' controllers ask for together; asked for where `countsControllers`. */
+  expectedByControllers: number;
   now: number;
 }
 
-export class UnmanagedPodsError extends Error {
-  override readonly name = 'UnmanagedPodsError';
-}
+/** Whether the budget is a share of what the Pods' controllers ask for, and not a number of Pods. */
+export const countsControllers = ({ spec }: PodDisruptionBudget): boolean =>
+  spec.maxUnavailable !== undefined || typeof spec.minAvailable === 'string';
 
 /** How many Pods should exist and how many of them must stay healthy. Percentages round up. */
 export function expectations({ budget, pods, expectedByControllers }: Omit<BudgetInput, 'now'>): {
@@ -23,21 +23,23 @@ export function expectations({ budget, pods, expectedByControllers }: Omit<Budge
   desired: number;
 } {
   const { minAvailable, maxUnavailable } = budget.spec;
-  const needsControllers = maxUnavailable !== undefined || typeof minAvailable === 'string';
-  if (needsControllers && expectedByControllers === undefined)
-    throw new UnmanagedPodsError(
-      'found no controllers for some of the pods: the budget needs a scale to count percentages of',
-    );
   if (maxUnavailable !== undefined) {
-    const expected = expectedByControllers ?? 0;
+    const expected = expectedByControllers;
     return { expected, desired: Math.max(0, expected - scaledValue(maxUnavailable, expected, 'up')) };
   }
   if (typeof minAvailable === 'string') {
-    const expected = expectedByControllers ?? 0;
+    const expected = expectedByControllers;
     return { expected, desired: scaledValue(minAvailable, expected, 'up') };
   }
   return { expected: pods.length, desired: minAvailable ?? 1 };
 }
+
+/** Pods that were to be deleted, by what the API server wrote, and never were. */
+export const notDeleted = ({ budget, pods, now }: Omit<BudgetInput, 'expectedByControllers'>): Pod[] =>
+  pods.filter(({ metadata }) => {
+    const time = budget.status?.disruptedPods?.[metadata.name];
+    return time !== undefined && !metadata.deletionTimestamp && Date.parse(time) + deletionTimeoutMs <= now;
+  });
 
 /** Evictions that have been let through and not yet seen as deletions. */
 function pendingDisruptions({ budget, pods, now }: BudgetInput): Record<string, string> {

@@ -17,8 +17,10 @@ import type { ControllerContext, RunnableController } from '../../manager/contex
 import { queueController } from '../../manager/queue-controller';
 import { sameStatus } from '../shared/same-status';
 import { watchObjects } from '../shared/watch-objects';
-import { budgetStatus, UnmanagedPodsError, untilTimeout } from './budget';
-import { ScaleFinder, type Scalable } from './scales';
+import { budgetStatus, countsControllers, notDeleted, untilTimeout } from './budget';
+import { goSelector } from './go-selector';
+import { ScaleFinder, UnscaledPodError, type Scalable } from './scales';
+import { startStaleDisruptions } from './stale-disruption';
 
 /**
  * Tells how many Pods of each budget may be evicted. Watches PodDisruptionBudgets, Pods and their controllers; writes
@@ -55,10 +57,18 @@ export function startDisruptionController(context: ControllerContext): RunnableC
       const now = clock.now();
       let status: PodDisruptionBudgetStatus;
       try {
-        const expectedByControllers = await scales.expectedOf(members, signal);
+        const expectedByControllers = await expectedOf(budget, members, signal);
+        for (const pod of notDeleted({ budget, pods: members, now }))
+          // Upstream prints the namespace twice.
+          recorder.event(
+            pod,
+            'Warning',
+            'NotDeleted',
+            `Pod was expected by PDB ${budget.metadata.namespace}/${budget.metadata.namespace} to be deleted but it wasn't`,
+          );
         status = budgetStatus({ budget, pods: members, expectedByControllers, now });
       } catch (error) {
-        if (!(error instanceof UnmanagedPodsError)) throw error;
+        if (!(error instanceof UnscaledPodError)) throw error;
         recorder.event(
           budget,
           'Warning',
@@ -73,6 +83,24 @@ export function startDisruptionController(context: ControllerContext): RunnableC
     },
   };
 
+  /** Pods without a controller can't be counted by percentages; the others are. */
+  async function expectedOf(
+    budget: PodDisruptionBudget,
+    members: readonly Pod[],
+    signal: AbortSignal,
+  ): Promise<number> {
+    if (!countsControllers(budget)) return 0;
+    const { expected, unmanaged } = await scales.expectedOf(members, signal);
+    if (unmanaged.length > 0)
+      recorder.event(
+        budget,
+        'Warning',
+        'UnmanagedPods',
+        `Pods selected by this PodDisruptionBudget (selector: ${goSelector(budget.spec.selector)}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`,
+      );
+    return expected;
+  }
+
   async function write(
     budget: PodDisruptionBudget,
     status: PodDisruptionBudgetStatus,
@@ -83,7 +111,13 @@ export function startDisruptionController(context: ControllerContext): RunnableC
       .updateStatus({ ...budget, status }, { namespace: budget.metadata.namespace, signal })
       .catch(ignoreNotFound);
   }
-  return queueController({ context, queue, reconciler, concurrency: 1 });
+  const budgetsController = queueController({ context, queue, reconciler, concurrency: 1 });
+  const staleDisruptions = startStaleDisruptions(context);
+  return {
+    async run() {
+      await Promise.all([budgetsController.run(), staleDisruptions.run()]);
+    },
+  };
 }
 
 /** An empty selector selects all Pods of the namespace, none at all selects nothing (policy/v1). */

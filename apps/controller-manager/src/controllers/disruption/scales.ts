@@ -21,6 +21,18 @@ export interface ScaleFinderOptions {
   scalables: Readonly<Record<string, Lister<Scalable>>>;
 }
 
+/** A Pod has a controller that says nowhere how many Pods it wants. */
+export class UnscaledPodError extends Error {
+  override readonly name = 'UnscaledPodError';
+}
+
+export interface ExpectedPods {
+  /** What the controllers of the Pods ask for together. */
+  expected: number;
+  /** Pods without a controller: they count for nothing. */
+  unmanaged: readonly Pod[];
+}
+
 const builtInGroups: ReadonlySet<string> = new Set(['v1', 'apps/v1']);
 
 /**
@@ -34,11 +46,12 @@ export class ScaleFinder {
     this.kinds = new KindMapper(options.client, options.clock);
   }
 
-  /** undefined: the controller of one of the Pods says nowhere how many it wants. */
-  async expectedOf(pods: readonly Pod[], signal: AbortSignal): Promise<number | undefined> {
+  /** Throws `UnscaledPodError`. */
+  async expectedOf(pods: readonly Pod[], signal: AbortSignal): Promise<ExpectedPods> {
     const byController = new Map<string, Promise<Scaled | undefined>>();
+    const managed = pods.filter((pod) => controllerOf(pod));
     const found = await Promise.all(
-      pods.map((pod) => {
+      managed.map((pod) => {
         const uid = controllerOf(pod)?.uid ?? '';
         const known = byController.get(uid) ?? this.scaleOf(pod, signal);
         byController.set(uid, known);
@@ -46,11 +59,14 @@ export class ScaleFinder {
       }),
     );
     const scales = new Map<string, number>();
-    for (const scaled of found) {
-      if (!scaled) return undefined;
+    for (const [i, scaled] of found.entries()) {
+      if (!scaled) throw new UnscaledPodError(`found no controllers for pod "${managed[i]?.metadata.name}"`);
       scales.set(scaled.uid, scaled.replicas);
     }
-    return [...scales.values()].reduce((sum, replicas) => sum + replicas, 0);
+    return {
+      expected: [...scales.values()].reduce((sum, replicas) => sum + replicas, 0),
+      unmanaged: pods.filter((pod) => !controllerOf(pod)),
+    };
   }
 
   /** Of a Pod's controller, or of its controller's: a Deployment's, where the ReplicaSet has one. */
