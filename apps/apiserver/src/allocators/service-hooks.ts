@@ -3,6 +3,7 @@ import { invalid, invalidError } from '@tinkernetes/apimachinery';
 import type { Logger } from '@tinkernetes/component-base';
 import type { FieldError, WriteHooks } from '../contracts';
 import { IpAllocationError, type ClusterIps } from './cluster-ips';
+import { validateClusterIps } from '../registry/core/service/cluster-ips';
 import { initFamilies } from './ip-families';
 import type { NodePorts } from './node-ports';
 
@@ -103,6 +104,12 @@ async function allocateIps(
   }
   const wanted = spec.clusterIP || spec.clusterIPs?.[0];
   if (wanted && before.includes(wanted)) return service;
+  if (wanted && before.length > 0) {
+    // An address may not be exchanged, which validation says next; nothing is taken for it.
+    const refused = validateClusterIps(spec);
+    if (refused.length > 0) throw refuse(service, refused);
+    return service;
+  }
   try {
     const address = wanted || (await ips.takeNext(service, dryRun));
     if (wanted) await ips.take(wanted, service, dryRun);
