@@ -103,7 +103,7 @@ describe('PodCache', () => {
     cache.expect('u', 's', 'running');
     sandboxes = [sandbox('s')];
     const waiting = cache.get('u');
-    await clock.advance(250);
+    await clock.advance(1000);
     expect((await waiting).sandboxes).toHaveLength(1);
     expect(calls).toContain('podSandboxStatus');
   });

@@ -26,8 +26,11 @@ interface Entry {
   acting: number;
 }
 
-/** An event comes with the answer of the call that caused it; after this time the runtime is asked. */
-const eventLatencyMs = 250;
+/**
+ * An event comes with the answer of the call that caused it; after this time the runtime is asked. On a busy machine it
+ * may take its time, and questions would make the machine busier still.
+ */
+const eventLatencyMs = 1000;
 
 /**
  * The runtime's view of each Pod: what its events say, where they say enough, else asked for when an event or the

@@ -5,6 +5,7 @@ import type { ImageStore } from '../images/image-store';
 import type { NodeNetwork } from '../network/node-network';
 import { Container, nanos } from './container';
 import type { ContainerEventType } from '@tinkernetes/cri';
+import { PodIndex } from './pod-index';
 import type { PodNetwork } from './pod-network';
 import { ProcessNamespaces } from './process-namespaces';
 import { RecordStore } from './record-store';
@@ -36,6 +37,8 @@ export class RuntimeState {
   readonly containers = new Map<string, Container>();
   /** A runtime that many nodes share has tens of thousands: none of them is looked for among all. */
   private readonly bySandbox = new Map<string, Set<Container>>();
+  private readonly sandboxesByPod = new PodIndex<SandboxRecord>();
+  private readonly containersByPod = new PodIndex<Container>();
   private readonly sandboxNames = new Map<string, string>();
   private readonly sandboxStore: RecordStore<SandboxRecord>;
   private readonly containerStore: RecordStore<ContainerRecord>;
@@ -102,20 +105,34 @@ export class RuntimeState {
     return [...(this.bySandbox.get(sandboxId) ?? [])];
   }
 
+  /** All that the selector may match, and not many more. */
+  sandboxesFor(labelSelector: Readonly<Record<string, string>> | undefined): Iterable<SandboxRecord> {
+    return this.sandboxesByPod.candidates(labelSelector) ?? this.sandboxes.values();
+  }
+
+  /** All that the selector may match, and not many more. */
+  containersFor(labelSelector: Readonly<Record<string, string>> | undefined): Iterable<Container> {
+    return this.containersByPod.candidates(labelSelector) ?? this.containers.values();
+  }
+
   private addSandbox(record: SandboxRecord): void {
     this.sandboxes.set(record.id, record);
+    this.sandboxesByPod.add(record.config.labels, record);
     this.sandboxNames.set(nameOf(record.config), record.id);
   }
 
-  private forgetSandbox({ id, config }: SandboxRecord): void {
+  private forgetSandbox(record: SandboxRecord): void {
+    const { id, config } = record;
     this.sandboxes.delete(id);
+    this.sandboxesByPod.delete(config.labels, record);
     this.bySandbox.delete(id);
     if (this.sandboxNames.get(nameOf(config)) === id) this.sandboxNames.delete(nameOf(config));
   }
 
   private addContainer(container: Container): void {
-    const { id, sandboxId } = container.record;
+    const { id, sandboxId, config } = container.record;
     this.containers.set(id, container);
+    this.containersByPod.add(config.labels, container);
     const own = this.bySandbox.get(sandboxId);
     if (own) own.add(container);
     else this.bySandbox.set(sandboxId, new Set([container]));
@@ -246,6 +263,7 @@ export class RuntimeState {
     if (!container) return;
     await container.stop(0);
     this.containers.delete(id);
+    this.containersByPod.delete(container.record.config.labels, container);
     this.bySandbox.get(container.record.sandboxId)?.delete(container);
     this.containerStore.delete(id);
     this.emit('CONTAINER_DELETED_EVENT', id, container.record.sandboxId);

@@ -51,7 +51,7 @@ export function runtimeService(options: RuntimeServiceOptions): RuntimeHandlers 
   };
 
   const sandboxes = (filter: PodSandboxFilter | null) =>
-    [...state.sandboxes.values()]
+    [...state.sandboxesFor(filter?.labelSelector)]
       .filter(
         (s) =>
           !filter ||
@@ -62,7 +62,7 @@ export function runtimeService(options: RuntimeServiceOptions): RuntimeHandlers 
       .map(sandboxView);
 
   const containers = (filter: ContainerFilter | null) =>
-    [...state.containers.values()]
+    [...state.containersFor(filter?.labelSelector)]
       .filter(
         ({ record }) =>
           !filter ||
