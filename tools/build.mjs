@@ -63,6 +63,19 @@ function isCurrent(app, stamps) {
   });
 }
 
+/**
+ * A process keeps its source, and V8 two bytes of each character where one of them is beyond Latin-1. esbuild escapes
+ * such characters but in regular expressions, where an escape means the same.
+ */
+function keepOneByte(file) {
+  const source = readFileSync(file, 'utf8');
+  const escaped = source.replace(
+    /[^\0-\xff]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  if (escaped !== source) writeFileSync(file, escaped);
+}
+
 async function bundle(esbuild, app) {
   const { metafile } = await esbuild.build({
     absWorkingDir: root,
@@ -89,6 +102,7 @@ async function bundle(esbuild, app) {
     metafile: true,
     logLevel: 'error',
   });
+  keepOneByte(join(outDir, `${app}.cjs`));
   for (const [file, write] of Object.entries(extras[app] ?? {})) write(join(outDir, file));
   const inputs = [
     ...Object.keys(metafile.inputs).filter((f) => !f.includes('node_modules/')),

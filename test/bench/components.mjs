@@ -8,7 +8,12 @@ import { root } from './cluster.mjs';
 
 /** As the launcher starts its children. */
 const nodeFlags = ['--max-semi-space-size=4', '--v8-pool-size=1'];
-const env = { MALLOC_ARENA_MAX: '2', ...process.env };
+const env = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+  ...process.env,
+};
 const profileAt = process.argv.indexOf('--profile');
 const profileDir = profileAt < 0 ? undefined : process.argv[profileAt + 1];
 let profiles = 0;
