@@ -8,6 +8,8 @@ export interface ParsedJson {
   value: unknown;
   /** Paths of keys that occur twice in one object, e.g. `data.a`. */
   duplicates: string[];
+  /** Of YAML: what go-yaml's strict decoder says of each key that occurs twice in one map. */
+  duplicateLines?: string[];
 }
 
 /**

@@ -252,7 +252,7 @@ function compileStruct(schemaName: string, schema: OpenAPISchema): Decode {
   const struct = shortName(schemaName);
   const fields = orderedFields(schemaName, schema).map(([name, property, go], rank) => ({
     rank,
-    ...fieldOf(name, property, { ...go, mayBeNull: nullLists.has(`${struct}.${name}`) }),
+    ...fieldOf({ struct, name }, property, { ...go, mayBeNull: nullLists.has(`${struct}.${name}`) }),
   }));
   const byName = new Map(fields.map((field) => [field.name, field]));
   let filled: typeof fields | undefined;
@@ -344,8 +344,26 @@ const goField = (code: string): GoField => ({
   omitzero: code.includes('z'),
 });
 
-function fieldOf(name: string, schema: OpenAPISchema, go: GoField): Field {
-  const decode = compile(schema);
+/** Users' identities are plain text, objects' are not. */
+const userStructs: ReadonlySet<string> = new Set([
+  'CertificateSigningRequestSpec',
+  'SubjectAccessReviewSpec',
+  'UserInfo',
+]);
+
+/** The Go type of a text field, where messages name another than string. */
+function namedType(struct: string, field: string): string | undefined {
+  if (field === 'uid') return userStructs.has(struct) ? undefined : 'types.UID';
+  return field === 'propagationPolicy' ? 'v1.DeletionPropagation' : undefined;
+}
+
+function fieldOf(
+  { struct, name }: { struct: string; name: string },
+  schema: OpenAPISchema,
+  go: GoField,
+): Field {
+  const named = schema.type === 'string' ? namedType(struct, name) : undefined;
+  const decode = named ? typed('string', named) : compile(schema);
   return {
     name,
     decode,

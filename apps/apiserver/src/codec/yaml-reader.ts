@@ -9,10 +9,7 @@ import {
 } from 'yaml';
 import { hasSurrogates, JsonSyntaxError, maxDepth, parseJson, type ParsedJson } from './json-reader';
 
-export interface ParsedYaml extends ParsedJson {
-  /** What go-yaml's strict decoder says of each key that occurs twice in one map. */
-  duplicateLines: string[];
-}
+export type ParsedYaml = Required<ParsedJson>;
 
 /**
  * The first document of a YAML text, read by YAML 1.1's rules (`yes` is true) as sigs.k8s.io/yaml does. Keys become

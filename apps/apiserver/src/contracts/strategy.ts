@@ -28,6 +28,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly validateUpdate?: (object: T, old: T, context: StrategyContext) => FieldErrors;
   readonly prepareForStatusUpdate?: (object: T, old: T, context: StrategyContext) => T;
   readonly validateStatusUpdate?: (object: T, old: T, context: StrategyContext) => FieldErrors;
+  /** What of metadata an update of the status leaves as it is, besides what no update changes. */
+  readonly keptByStatus?: 'labels' | 'all';
   /** Sent with every answer of the resource. */
   readonly deprecationWarning?: string;
   readonly warnings?: (object: T, old: T | undefined) => readonly string[];
@@ -55,6 +57,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly markTerminating?: (object: T) => T;
   /** What a DELETE without propagationPolicy does with dependents. Default: Background. */
   readonly defaultOrphanDependents?: boolean;
+  /** Told to whom deletes without saying what is to become of dependents. */
+  readonly unspecifiedPropagationWarning?: string;
   /** A DELETE answers with the object instead of a Status. */
   readonly returnDeletedObject?: boolean;
   /** Lifetime of the stored object (Events). */

@@ -12,7 +12,7 @@ import { negotiate } from './negotiation';
 import { selectionOf } from './selection';
 import { writeContext } from './write-context';
 
-/** DELETE of all objects of a collection that the selectors choose. Answers with them as a list. */
+/** DELETE of all objects of a collection that the selectors choose. Answers with them as they were before. */
 export const deleteCollection: Endpoint = async (context, request) => {
   const query = listQuery(request, { watch: false });
   const negotiated = negotiate(request.raw.headers.accept, { protobuf: hasProtobuf(request), scope: 'list' });
@@ -28,7 +28,8 @@ export const deleteCollection: Endpoint = async (context, request) => {
   const deleted: CacheEntry[] = [];
   for (const entry of entries) {
     try {
-      deleted.push((await deleteObject(store, entry, options, write)).entry);
+      await deleteObject(store, entry, options, write);
+      deleted.push(entry);
     } catch (error) {
       // Somebody else was faster; what the collection promises holds.
       if (!isNotFound(error)) throw error;

@@ -1,15 +1,10 @@
-import {
-  badRequest,
-  invalid,
-  invalidError,
-  notSupported,
-  notNegativeMessage,
-} from '@tinkernetes/apimachinery';
+import { badRequest, invalid, invalidError, notSupported } from '@tinkernetes/apimachinery';
+import { JsonSyntaxError, parseJson } from '../codec/json-reader';
 import { decoderOf, TypeMismatchError } from '../codec/type-decoder';
 import type { FieldError } from '../contracts';
 import type { DeleteRequest } from '../registry/generic/deletion';
 import { readBody } from '../server/body';
-import { bodyFormat, parseBody } from '../server/decode-body';
+import { bodyFormat, parseBody, typeMetaProblem, type BodyFormat } from '../server/decode-body';
 import type { EndpointContext, ResourceRequest } from './context';
 import { dryRunErrors } from './write-options';
 
@@ -35,12 +30,15 @@ export async function readDeleteOptions(
   const options = body.length ? fromBody(body, request) : fromQuery(request);
   const errors = errorsOf(options);
   if (errors.length) throw invalidError({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
+  const { unspecifiedPropagationWarning } = request.resource.strategy;
+  if (options.propagationPolicy === undefined && options.orphanDependents === undefined)
+    request.warn(unspecifiedPropagationWarning ?? '');
   return { ...options, dryRun: (options.dryRun ?? []).length > 0, raw: { ...options } };
 }
 
 function fromBody(body: Buffer, request: ResourceRequest): Options {
   const format = bodyFormat(request.raw.headers['content-type']);
-  const { value } = parseBody(body, format, 'DeleteOptions');
+  const value = parsed(body, format);
   const kind = (value as { kind?: unknown } | null)?.kind;
   if (kind !== undefined && kind !== 'DeleteOptions' && kind !== '') {
     const { apiVersion } = value as { apiVersion?: unknown };
@@ -52,10 +50,22 @@ function fromBody(body: Buffer, request: ResourceRequest): Options {
     return decoderOf(schemaName)(value ?? {}, { struct: '', path: [], sawUnknown: false }) as Options;
   } catch (error) {
     if (!(error instanceof TypeMismatchError)) throw error;
-    throw badRequest(
-      `DeleteOptions in version "v1" cannot be handled as a DeleteOptions: ${error.message}`,
-      error,
-    );
+    throw badRequest(error.message, error);
+  }
+}
+
+/** Options are nobody's kind: what is wrong with them is told without saying of which. */
+function parsed(body: Buffer, format: BodyFormat): unknown {
+  if (format !== 'json') return parseBody(body, format, 'DeleteOptions').value;
+  const unreadable = (reason: string, cause?: unknown) =>
+    badRequest(`couldn't get version/kind; json parse error: ${reason}`, cause);
+  try {
+    const { value } = parseJson(body.toString('utf8'));
+    const problem = typeMetaProblem(value);
+    if (problem) throw unreadable(`json: cannot unmarshal ${problem}`);
+    return value;
+  } catch (error) {
+    throw error instanceof JsonSyntaxError ? unreadable(error.message, error) : error;
   }
 }
 
@@ -64,10 +74,15 @@ function fromQuery({ query }: ResourceRequest): Options {
   const orphan = query.get('orphanDependents');
   const policy = query.get('propagationPolicy');
   const dryRun = query.getAll('dryRun');
-  if (grace !== null && !/^-?\d+$/.test(grace)) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
-  }
+  const problem = grace === null ? undefined : integerProblem(grace);
+  if (problem) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: ${problem}`);
+  const [uid, resourceVersion] = [query.get('uid') ?? '', query.get('resourceVersion') ?? ''];
+  const preconditions = {
+    ...(uid ? { uid } : undefined),
+    ...(resourceVersion ? { resourceVersion } : undefined),
+  };
   return {
+    ...(uid || resourceVersion ? { preconditions } : undefined),
     ...(grace === null ? undefined : { gracePeriodSeconds: Number(grace) }),
     ...(orphan === null ? undefined : { orphanDependents: orphan !== 'false' && orphan !== '0' }),
     ...(policy === null ? undefined : { propagationPolicy: policy }),
@@ -75,9 +90,16 @@ function fromQuery({ query }: ResourceRequest): Options {
   };
 }
 
+/** In the words of Go's strconv. */
+function integerProblem(text: string): string | undefined {
+  if (!/^[+-]?\d+$/.test(text)) return 'invalid syntax';
+  const value = BigInt(text.replace('+', ''));
+  return value >= 2n ** 63n || value < -(2n ** 63n) ? 'value out of range' : undefined;
+}
+
 function errorsOf(options: Options): FieldError[] {
   const errors: FieldError[] = [];
-  const { orphanDependents, propagationPolicy, gracePeriodSeconds } = options;
+  const { orphanDependents, propagationPolicy } = options;
   if (orphanDependents !== undefined && propagationPolicy !== undefined) {
     errors.push(
       invalid(
@@ -89,9 +111,6 @@ function errorsOf(options: Options): FieldError[] {
   }
   if (propagationPolicy !== undefined && !policies.includes(propagationPolicy)) {
     errors.push(notSupported('propagationPolicy', propagationPolicy, [...policies, 'nil']));
-  }
-  if (gracePeriodSeconds !== undefined && gracePeriodSeconds < 0 && gracePeriodSeconds !== -1) {
-    errors.push(invalid('gracePeriodSeconds', gracePeriodSeconds, notNegativeMessage));
   }
   errors.push(...dryRunErrors(options.dryRun ?? []));
   return errors;

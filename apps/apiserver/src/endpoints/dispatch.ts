@@ -15,6 +15,7 @@ import { checkRouteMediaTypes } from './route-media-types';
 import { binding } from './subresources/binding';
 import { eviction } from './subresources/eviction';
 import { scale } from './subresources/scale';
+import { checkTimeout } from './request-timeout';
 import { update } from './update';
 import { updateKindOf } from './update-kind';
 import { watch } from './watch';
@@ -36,6 +37,7 @@ const subresourceEndpoints: Readonly<Record<string, Endpoint>> = { scale, bindin
 /** Finds what a resource request is for and runs its verb. */
 export async function dispatch(context: EndpointContext, request: ApiRequest): Promise<void> {
   const { info } = request;
+  checkTimeout(request.query);
   const resource = find(context, info);
   const method = request.raw.method ?? '';
   if (!info.subresource) {
@@ -43,7 +45,8 @@ export async function dispatch(context: EndpointContext, request: ApiRequest): P
     const isList = method === 'GET' && (info.parts.length === 1 || info.watchPath);
     if (!resource.custom) checkRouteMediaTypes(method, request.raw.headers, { isList });
   }
-  if (resource.deprecationWarning) request.warn(resource.deprecationWarning);
+  if (!info.subresource || resource.subresources.has(info.subresource))
+    request.warn(resource.deprecationWarning ?? '');
   if (info.subresource) {
     await dispatchSubresource(context, request, resource);
     return;

@@ -23,10 +23,13 @@ export async function readTypedObject(
   const format = bodyFormat(request.raw.headers['content-type']);
   const body = await readBody(request.raw, context.options.maxRequestBodyBytes);
   const started = context.clock.now();
-  const { value, duplicates } = parseBody(body, format, codec.kind);
+  const { value, duplicates, duplicateLines } = parseBody(body, format, codec.kind);
   checkType(value, options, request.resource.custom);
   const { object, unknown } = codec.decode(value, { keepsEmpty: true });
-  reportStrict([...duplicates.map((d) => `duplicate field "${d}"`), ...unknown], options, request);
+  const strict = duplicateLines
+    ? [...inOneError(duplicateLines), ...[...unknown].sort()]
+    : [...duplicates.map((field) => `duplicate field "${field}"`), ...unknown];
+  reportStrict(strict, options, request);
   request.steps?.mark('apiserver.decode', started, { format, fieldValidation });
   return object;
 }
@@ -59,10 +62,19 @@ function wrongType(kind: string, apiVersion: string, codec: ObjectCodec, target:
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${codec.kind}: ${reason}`);
 }
 
+const yamlErrors = 'yaml: unmarshal errors:\n  ';
+
+/** The YAML decoder tells all the keys that it has met twice at once. */
+const inOneError = (lines: readonly string[]): string[] =>
+  lines.length > 0 ? [`${yamlErrors}${lines.join('\n  ')}`] : [];
+
+const linesOf = (error: string): string[] =>
+  error.startsWith(yamlErrors) ? error.slice(yamlErrors.length).split('\n  ') : [error];
+
 function reportStrict(errors: readonly string[], options: ReadOptions, request: ResourceRequest): void {
   if (errors.length === 0 || options.fieldValidation === 'Ignore') return;
   if (options.fieldValidation === 'Warn') {
-    for (const error of errors) request.warn(error);
+    for (const error of errors) for (const line of linesOf(error)) request.warn(line);
     return;
   }
   const { kind, apiVersion } = options.codec;

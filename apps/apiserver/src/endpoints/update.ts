@@ -1,6 +1,7 @@
-import { badRequest } from '@tinkernetes/apimachinery';
+import type { KubeObject } from '@tinkernetes/api';
+import { badRequest, conflict } from '@tinkernetes/apimachinery';
 import { checkNegotiable, sendEntry } from './answer';
-import type { Endpoint } from './context';
+import type { Endpoint, ResourceRequest } from './context';
 import { storeOf } from './context';
 import { checkNamespace } from './create';
 import { toStorage } from './presenter';
@@ -30,7 +31,7 @@ export const update: Endpoint = async (context, request) => {
       name: info.name,
       namespace: request.namespace,
       change: () => stored,
-      create: info.subresource ? undefined : () => stored,
+      create: info.subresource ? undefined : () => unversioned(request, stored),
       failOnConflict: Boolean(object.metadata.resourceVersion),
       replaces: true,
     },
@@ -50,5 +51,17 @@ export function checkName(given: string, wanted: string): void {
     given
       ? `the name of the object (${given}) does not match the name on the URL (${wanted})`
       : `the name of the object (${wanted} based on URL) was undeterminable: name must be provided`,
+  );
+}
+
+/** A PUT that creates: the version that it names says nothing, and a uid is of an object that is not there. */
+function unversioned(request: ResourceRequest, object: KubeObject): KubeObject {
+  const { resourceVersion: _, ...metadata } = object.metadata;
+  const { name, uid } = metadata;
+  if (!uid) return { ...object, metadata };
+  throw conflict(
+    request.resource.descriptor,
+    name,
+    `StorageError: invalid object, Code: 4, Key: ${storeOf(request).keyOf(name, request.namespace)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: `,
   );
 }

@@ -2,7 +2,6 @@ import type { KubeObject } from '@tinkernetes/api';
 import { canonicalJson, isObject } from '../deep';
 import { compare } from './compare';
 import type { Conflict } from './conflicts';
-import { FieldSet } from './field-set';
 import { toFieldSet } from './to-field-set';
 import type { Typed } from './typing';
 import { isTypable } from './validate-typed';

@@ -160,6 +160,7 @@ const failurePolicies = ['Fail', 'Ignore'];
 
 /** Source: k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicy. */
 export const validatingAdmissionPolicyStrategy = defineStrategy(ValidatingAdmissionPolicies, {
+  keptByStatus: 'all',
   allowUnconditionalUpdate: false,
   default: (policy) =>
     mapMember(policy, 'spec', (spec) =>

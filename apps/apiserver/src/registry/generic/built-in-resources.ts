@@ -61,7 +61,7 @@ export function createBuiltInResources({ runtime, strategies, hooks }: BuiltInOp
         verbs: new Set(fact.verbs),
         subresources,
         codec,
-        typing: builtInTyping(codec),
+        typing: builtInTyping(codec, strategy),
         strategy,
         hooks: hooks.get(key) ?? {},
         custom: false,
@@ -80,13 +80,17 @@ const isVersionOf = ({ apiVersion, kind }: ObjectCodec, other: string): boolean 
 
 const groupOf = (apiVersion: string): string => apiVersion.split('/').slice(0, -1).join('/');
 
-export function builtInTyping(codec: ObjectCodec): () => FieldTyping {
+export function builtInTyping(
+  codec: ObjectCodec,
+  { keptByStatus }: Pick<Strategy, 'keptByStatus'> = {},
+): () => FieldTyping {
   let typing: FieldTyping | undefined;
   return () =>
     (typing ??= {
       schemas: loadSchemas(),
       schemaName: codec.schemaName ?? '',
       empty: unsetObject(codec.decode({}).object),
+      keptByStatus,
       isVersion: (apiVersion) => isVersionOf(codec, apiVersion),
     });
 }

@@ -37,9 +37,10 @@ export async function createObject(
       return await createOnce(store, object, context);
     } catch (error) {
       if (!(error instanceof GuardFailedError)) throw error;
-      const generated = !given.metadata.name && Boolean(given.metadata.generateName);
-      if (!generated) throw exists(store, object);
-      if (attempt === maxNameAttempts) throw generateNameConflict(store.descriptor, object.metadata.name);
+      const { name, generateName } = given.metadata;
+      if (!generateName) throw exists(store, object);
+      if (name || attempt === maxNameAttempts)
+        throw generateNameConflict(store.descriptor, object.metadata.name);
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { KubeObject, SchemaFacts } from '@tinkernetes/api';
 import { trackUpdate, type FieldManagement } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
+import type { Strategy } from '../../contracts';
 import type { WriteContext } from './write-context';
 
 /** What field ownership needs to know of a kind. */
@@ -9,6 +10,7 @@ export interface FieldTyping {
   readonly schemaName: string;
   /** The kind without anything set, which a new object is compared with. */
   readonly empty: KubeObject;
+  readonly keptByStatus?: Strategy['keptByStatus'];
   /** Whether the kind has that version, too; left out where that is not known. */
   readonly isVersion?: (apiVersion: string) => boolean;
 }
@@ -29,7 +31,7 @@ export function fieldManagement(
     apiVersion: context.apiVersion,
     subresource: context.subresource,
     now: formatTime(now),
-    ignored: ignoredPaths(context, typing.empty.kind ?? ''),
+    ignored: ignoredPaths(context, typing),
   };
 }
 
@@ -39,22 +41,27 @@ const ignored = {
   // Who asks for a certificate can't change later what for.
   certificateRequest: [['spec'], ['status']],
   status: [['spec']],
-  // The workloads' status leaves their labels alone.
-  workloadStatus: [['spec'], ['metadata', 'labels']],
+  statusBesideLabels: [['spec'], ['metadata', 'labels']],
+  statusAlone: [['spec'], ['metadata']],
   approval: [['spec']],
   scale: [],
 } as const satisfies Record<string, FieldManagement['ignored']>;
 
-function ignoredPaths({ subresource, apiVersion }: WriteContext, kind: string): FieldManagement['ignored'] {
+const ignoredByStatus = { labels: ignored.statusBesideLabels, all: ignored.statusAlone } as const;
+
+function ignoredPaths(
+  { subresource }: WriteContext,
+  { keptByStatus, empty }: FieldTyping,
+): FieldManagement['ignored'] {
   switch (subresource) {
     case 'status':
-      return apiVersion.startsWith('apps/') ? ignored.workloadStatus : ignored.status;
+      return keptByStatus ? ignoredByStatus[keptByStatus] : ignored.status;
     case 'approval':
       return ignored.approval;
     case 'scale':
       return ignored.scale;
     default:
-      return kind === 'CertificateSigningRequest' ? ignored.certificateRequest : ignored.main;
+      return empty.kind === 'CertificateSigningRequest' ? ignored.certificateRequest : ignored.main;
   }
 }
 

@@ -15,17 +15,11 @@ export function metadataForCreate(
   meta: ObjectMeta,
   { namespace, random, now }: { namespace: string; random: Random; now: number },
 ): ObjectMeta {
-  if (meta.resourceVersion) {
+  if (Number(meta.resourceVersion ?? 0) > 0) {
     throw new StatusError('Unknown', 'resourceVersion should not be set on objects to be created');
   }
   const { name, generateName, namespace: _n, selfLink: _s, uid: _u, resourceVersion: _r, ...rest } = meta;
-  const {
-    generation: _g,
-    creationTimestamp: _c,
-    deletionTimestamp: _d,
-    deletionGracePeriodSeconds: _p,
-    ...kept
-  } = rest;
+  const { creationTimestamp: _c, deletionTimestamp: _d, deletionGracePeriodSeconds: _p, ...kept } = rest;
   return {
     name: name || (generateName ? generatedName(generateName, random) : ''),
     ...(generateName ? { generateName } : undefined),
@@ -56,8 +50,8 @@ export function metadataForUpdate(meta: ObjectMeta, old: ObjectMeta): ObjectMeta
     uid: uid ?? old.uid,
     ...(old.generation === undefined ? undefined : { generation: old.generation }),
     creationTimestamp: old.creationTimestamp,
-    // A deletion can't be undone by leaving it out; another value is refused by validation.
-    ...optional('deletionTimestamp', deletionTimestamp ?? old.deletionTimestamp),
+    // A deletion is neither undone nor put off; only validation looks at one that comes by an update.
+    ...optional('deletionTimestamp', old.deletionTimestamp ?? deletionTimestamp),
     ...optional('deletionGracePeriodSeconds', deletionGracePeriodSeconds ?? old.deletionGracePeriodSeconds),
     ...kept,
   };

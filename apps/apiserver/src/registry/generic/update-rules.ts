@@ -1,5 +1,5 @@
-import type { KubeObject } from '@tinkernetes/api';
-import { conflict, invalid, invalidError, StatusError } from '@tinkernetes/apimachinery';
+import type { KubeObject, ObjectMeta } from '@tinkernetes/api';
+import { compact, conflict, invalid, invalidError, StatusError } from '@tinkernetes/apimachinery';
 import type { Strategy, StrategyContext, SubresourceRules } from '../../contracts';
 import { specChanged, withGeneration } from './object-meta';
 import type { StoredObjects } from './stored-objects';
@@ -20,10 +20,11 @@ export function checkVersions(
   { kind, replaces }: { kind: UpdateKind; replaces: boolean },
 ): void {
   const { resourceVersion, uid } = wanted.metadata;
-  if (resourceVersion && !/^\d+$/.test(resourceVersion)) {
+  const problem = resourceVersion && versionProblem(resourceVersion);
+  if (problem) {
     throw new StatusError(
       'Unknown',
-      `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`,
+      `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: ${problem}`,
     );
   }
   if (resourceVersion && resourceVersion !== '0') {
@@ -35,6 +36,12 @@ export function checkVersions(
     ]);
   }
   if (uid && uid !== old.metadata.uid && replaces) throw uidConflict(store, old, uid);
+}
+
+/** In the words of Go's strconv. */
+function versionProblem(text: string): string | undefined {
+  if (!/^\d+$/.test(text)) return 'invalid syntax';
+  return BigInt(text) >= 2n ** 64n ? 'value out of range' : undefined;
 }
 
 function uidConflict(store: StoredObjects, old: KubeObject, uid: string): StatusError {
@@ -82,6 +89,12 @@ function counted(
   return withGeneration(object, hasChanged ? generation + 1 : generation);
 }
 
+/** Source: apimachinery metav1.ResetObjectMetaForStatus, which only some kinds use. */
+function statusMetadata(given: ObjectMeta, old: ObjectMeta, kept: Strategy['keptByStatus']): ObjectMeta {
+  if (kept === 'labels') return compact({ ...given, labels: old.labels });
+  return kept === 'all' ? compact({ ...old, managedFields: given.managedFields }) : given;
+}
+
 function preparedStatus(
   { strategy }: StoredObjects,
   { object, old }: Change,
@@ -90,7 +103,7 @@ function preparedStatus(
   const { status } = object as { status?: unknown };
   const next = {
     ...old,
-    metadata: object.metadata,
+    metadata: statusMetadata(object.metadata, old.metadata, strategy.keptByStatus),
     ...(status === undefined ? undefined : { status }),
   } as KubeObject;
   return strategy.prepareForStatusUpdate?.(next, old, context) ?? next;

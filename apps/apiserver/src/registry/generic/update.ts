@@ -54,7 +54,7 @@ export async function updateObject(
     const current = store.cache.get(request.name, request.namespace);
     if (!current) {
       if (!request.create || !(request.createIfMissing || store.strategy.allowCreateOnUpdate)) {
-        throw notFound(store.descriptor, request.name);
+        throw notFound(resourceOf(store, context), request.name);
       }
       return await createObject(store, request.create(), context);
     }
@@ -67,6 +67,12 @@ export async function updateObject(
     }
   }
 }
+
+/** The resource as the request's group has it: Events are in two. */
+const resourceOf = ({ descriptor }: StoredObjects, { apiVersion }: WriteContext) => ({
+  group: apiVersion.split('/').slice(0, -1).join('/'),
+  resource: descriptor.resource,
+});
 
 async function updateOnce(
   store: StoredObjects,

@@ -62,6 +62,7 @@ export const deviceClassStrategy = defineStrategy(DeviceClasses, {
 });
 
 export const resourceClaimStrategy = defineStrategy(ResourceClaims, {
+  keptByStatus: 'all',
   returnDeletedObject: true,
   hasGeneration: false,
   default: (claim) => mapMember(claim, 'spec', (spec) => mapMember(spec, 'devices', defaultDevices)),

@@ -56,6 +56,7 @@ export const csiStorageCapacityStrategy = defineStrategy(CSIStorageCapacities, {
 
 /** Source: k8s.io/kubernetes/pkg/registry/storage/volumeattachment. */
 export const volumeAttachmentStrategy = defineStrategy(VolumeAttachments, {
+  keptByStatus: 'all',
   returnDeletedObject: true,
   allowUnconditionalUpdate: false,
   hasGeneration: false,
@@ -87,6 +88,7 @@ export const volumeAttachmentStrategy = defineStrategy(VolumeAttachments, {
 
 /** Source: k8s.io/kubernetes/pkg/registry/storage/volumeattributesclass. */
 export const volumeAttributesClassStrategy = defineStrategy(VolumeAttributesClasses, {
+  returnDeletedObject: true,
   validate: (object) => [
     ...requireName('driverName', object.driverName?.toLowerCase(), isQualifiedName),
     ...(Object.keys(object.parameters ?? {}).length > 0

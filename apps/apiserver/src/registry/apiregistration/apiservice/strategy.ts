@@ -70,6 +70,7 @@ function available({ spec, status }: APIService): string {
 
 /** Source: k8s.io/kube-aggregator/pkg/registry/apiservice. */
 export const apiServiceStrategy = defineStrategy(APIServices, {
+  keptByStatus: 'all',
   allowUnconditionalUpdate: false,
   nameCheck: isPathSegmentName,
   hasGeneration: false,

@@ -102,10 +102,7 @@ export const deploymentStrategy = defineStrategy(Deployments, {
   changesGeneration: (deployment, old) =>
     !semanticEqual(deployment.spec, old.spec) ||
     !semanticEqual(deployment.metadata.annotations, old.metadata.annotations),
-  prepareForStatusUpdate: (deployment, old) => ({
-    ...deployment,
-    metadata: { ...deployment.metadata, labels: old.metadata.labels },
-  }),
+  keptByStatus: 'labels',
   validateStatusUpdate: (deployment) =>
     validateReplicaStatus(deployment.status ?? {}, [
       'replicas',

@@ -74,7 +74,6 @@ export const cronJobStrategy = defineStrategy(CronJobs, {
     ...validate(job),
   ],
   validateUpdate: validate,
-  defaultOrphanDependents: true,
   warnings: (job, old) => [
     ...(old ? [] : podNameWarnings(job)),
     ...(isTold(job, old)

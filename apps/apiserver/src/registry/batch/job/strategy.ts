@@ -8,6 +8,8 @@ import { validateJob, validateJobUpdate } from './validate';
 
 /** Source: k8s.io/kubernetes/pkg/registry/batch/job. */
 export const jobStrategy = defineStrategy(Jobs, {
+  unspecifiedPropagationWarning:
+    'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
   withoutDisabledFields: withoutDisabledInTemplate,
   default: defaultJob,
   prepareForCreate: (job) => defaultJob(withGeneratedSelector({ ...job, status: {} })),

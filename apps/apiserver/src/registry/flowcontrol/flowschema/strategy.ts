@@ -55,6 +55,7 @@ function validate({ metadata, spec }: FlowSchema): Errors {
 
 /** Source: k8s.io/kubernetes/pkg/registry/flowcontrol/flowschema. */
 export const flowSchemaStrategy = defineStrategy(FlowSchemas, {
+  keptByStatus: 'all',
   default: (schema) =>
     mapMember(schema, 'spec', (spec) =>
       spec.matchingPrecedence ? spec : { ...spec, matchingPrecedence: defaultPrecedence },

@@ -110,6 +110,7 @@ const withoutZeros = (queuing: Queuing, defaults: Required<Queuing>): Queuing =>
 
 /** Source: k8s.io/kubernetes/pkg/registry/flowcontrol/prioritylevelconfiguration. */
 export const priorityLevelConfigurationStrategy = defineStrategy(PriorityLevelConfigurations, {
+  keptByStatus: 'all',
   default: (object) =>
     mapMember(object, 'spec', (spec) => {
       const limited = mapMember(spec, 'limited', (given) => {

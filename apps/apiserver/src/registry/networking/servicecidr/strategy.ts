@@ -20,6 +20,7 @@ function validate({ spec }: ServiceCIDR): Errors {
 
 /** Source: k8s.io/kubernetes/pkg/registry/networking/servicecidr. */
 export const serviceCidrStrategy = defineStrategy(ServiceCIDRs, {
+  keptByStatus: 'all',
   hasGeneration: false,
   validate,
   validateUpdate: (object, old) => immutable('spec.cidrs', object.spec?.cidrs, old.spec?.cidrs),
