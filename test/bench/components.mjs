@@ -1,6 +1,7 @@
 // The components that a benchmark looks at, started by it and not by `up`: with its own flags, and profiled on demand.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -18,17 +19,28 @@ const profileAt = process.argv.indexOf('--profile');
 const profileDir = profileAt < 0 ? undefined : process.argv[profileAt + 1];
 let profiles = 0;
 
-/** A component's bundle. With `--profile DIR` on the benchmark's command line it writes a CPU profile (`profile`) when it ends. */
-export function component(app, argv, log) {
+/** A component's bundle; `probe` measures its event loop (block-probe.cjs). With `--profile DIR` on the benchmark's command line it writes a CPU profile (`profile`) when it ends. */
+export function component(app, argv, log, { probe = false } = {}) {
   const name = `${app}-${++profiles}.cpuprofile`;
   const profile = profileDir ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`, `--cpu-prof-name=${name}`] : [];
+  const preload = probe ? ['--require', join(root, 'test/bench/block-probe.cjs')] : [];
   mkdirSync(dirname(log), { recursive: true });
   const child = spawn(
     process.execPath,
-    [...nodeFlags, ...profile, join(root, 'dist/run.cjs'), app, ...argv],
-    { env, stdio: ['ignore', 'ignore', openSync(log, 'a')] },
+    [...nodeFlags, ...profile, ...preload, join(root, 'dist/run.cjs'), app, ...argv],
+    { env, stdio: ['ignore', 'ignore', openSync(log, 'a'), ...(probe ? ['ipc'] : [])] },
   );
   return Object.assign(child, { profile: profileDir && join(profileDir, name) });
+}
+
+/** Measures the event loop of a probed component, until the function that it returns is called: its longest block, by its time on a CPU, in ms. */
+export function measureBlocks(child) {
+  child.send('begin');
+  return async () => {
+    const answer = once(child, 'message');
+    child.send('end');
+    return (await answer)[0];
+  };
 }
 
 /** The controller manager as `up` starts it, with more flags. */
@@ -49,6 +61,7 @@ export const startManager = ({ dataDir }, more) =>
       ...more,
     ],
     join(dataDir, 'logs/controller-manager.log'),
+    { probe: true },
   );
 
 /**

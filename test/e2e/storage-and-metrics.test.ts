@@ -15,7 +15,11 @@ beforeAll(async () => {
   cluster = await ClusterProcess.start(['--nodes=2']);
   kubectl = new CommandLineClient('kubectl', '35', cluster.kubeconfig);
   // Takes its time while the other tests run.
-  await kubectl.run(['apply', '-f', manifest('autoscaling.yaml')]);
+  await kubectl.run(['apply', '-f', manifest('autoscaling.yaml'), '-f', manifest('php-apache.yaml')]);
+  await kubectl.run(['autoscale', 'deployment', 'php-apache', '--cpu=20%', '--min=1', '--max=5']);
+  const load = 'while sleep 0.1; do wget -q -O- http://php-apache; done';
+  const generator = ['load-generator', '--image=busybox', '--restart=Never', '--', 'sh', '-c', load];
+  await kubectl.run(['run', ...generator]);
 });
 afterAll(() => cluster?.stopAndRemove());
 
@@ -120,6 +124,24 @@ it('shows what nodes, Pods and containers use', async () => {
     expect(parseInt(cpu)).toBeGreaterThan(5);
   });
   expect(await kubectl.run(['get', 'nodes.metrics.k8s.io'])).toMatch(/^NAME +CPU +MEMORY +WINDOW/);
+});
+
+it('scales a web server with its visitors, as the walkthrough of the documentation does', async () => {
+  const size = async () => Number(await get('deploy', 'php-apache', '-o', 'jsonpath={.spec.replicas}'));
+  await eventually(async () => expect(await size()).toBeGreaterThan(1), { timeoutMs: autoscalingTimeoutMs });
+  await eventually(async () =>
+    expect(await kubectl.run(['describe', 'hpa', 'php-apache'])).toContain(
+      'reason: cpu resource utilization (percentage of request) above target',
+    ),
+  );
+  await kubectl.run(['delete', 'pod', 'load-generator', '--now']);
+  await eventually(async () => {
+    const top = await kubectl.run(['top', 'pods', '-l', 'run=php-apache', '--no-headers']);
+    const pods = top.trim().split('\n');
+    expect(pods).toHaveLength(await size());
+    for (const pod of pods) expect(pod).toMatch(/^php-apache-\S+ +\d+m +\d+Mi/);
+  });
+  await kubectl.run(['delete', 'hpa,deploy,svc', 'php-apache']);
 });
 
 it('scales with the load, up and down', async () => {
