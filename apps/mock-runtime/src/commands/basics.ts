@@ -1,4 +1,4 @@
-import { cpus, totalmem } from 'node:os';
+import { cpus } from 'node:os';
 import { groupEntries, passwdEntries } from '../containers/users';
 import { ExecError, lookPath, spawn } from '../kernel/spawn';
 import type { Process } from '../kernel/process';
@@ -182,25 +182,5 @@ export async function tty(process: Process): Promise<number> {
 
 export async function nproc(process: Process): Promise<number> {
   await process.print(`${cpus().length}\n`);
-  return 0;
-}
-
-export async function free(process: Process): Promise<number> {
-  const total = Math.floor(totalmem() / 1024);
-  await process.print(
-    `              total        used        free      shared  buff/cache   available\nMem:    ${String(total).padStart(11)} ${'0'.padStart(11)} ${String(total).padStart(11)} ${'0'.padStart(11)} ${'0'.padStart(11)} ${String(total).padStart(11)}\n`,
-  );
-  return 0;
-}
-
-export async function df(process: Process): Promise<number> {
-  const rows = process.fs
-    .mountTable()
-    .map(
-      ({ containerPath }) => `/dev/vda1             104857600         0 104857600   0% ${containerPath}\n`,
-    );
-  await process.print(
-    `Filesystem           1K-blocks      Used Available Use% Mounted on\noverlay              104857600         0 104857600   0% /\n${rows.join('')}`,
-  );
   return 0;
 }

@@ -61,8 +61,9 @@ function killEach(signal: SignalName | undefined, found: readonly Process[]): nu
 
 /** `pidof NAME…`: ids on one line; 1 when none matches. */
 export async function pidof(process: Process): Promise<number> {
-  const names = process.argv.slice(1);
-  const found = others(process).filter((p) => names.includes(p.comm));
+  const { flags, rest } = parseArgs(process.argv.slice(1), 'o');
+  const all = others(process).filter((p) => rest.includes(p.comm));
+  const found = flags.has('s') ? all.slice(0, 1) : all;
   if (found.length > 0)
     await process.print(`${found.map((p) => process.machine.table.pidOf(p)).join(' ')}\n`);
   return found.length > 0 ? 0 : 1;

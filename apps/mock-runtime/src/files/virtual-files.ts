@@ -1,4 +1,5 @@
-import { cpus, totalmem } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { cpus, freemem, loadavg, platform, totalmem } from 'node:os';
 import type { LinuxContainerResources } from '@tinkernetes/cri';
 import { capabilityMask } from '../kernel/capabilities';
 import type { Machine, Process } from '../kernel/process';
@@ -18,11 +19,14 @@ const text = (content: string): FsNode => file(content, 0o444);
 const files: Tree = {
   '/proc/uptime': ({ clock, startedAt }) => text(`${((clock.now() - startedAt) / 1000).toFixed(2)} 0.00\n`),
   '/proc/version': () => text('Linux version 6.1.0 (tinkernetes) #1 SMP\n'),
-  '/proc/loadavg': ({ table }) => text(`0.00 0.00 0.00 1/${table.list().length} ${table.list().length}\n`),
-  '/proc/meminfo': (_machine, { resources }) => {
-    const total = Math.floor((resources?.memoryLimitInBytes || totalmem()) / 1024);
-    return text(`MemTotal:       ${total} kB\nMemFree:        ${total} kB\nMemAvailable:   ${total} kB\n`);
-  },
+  '/proc/loadavg': ({ table }) =>
+    text(
+      `${loadavg()
+        .map((load) => load.toFixed(2))
+        .join(' ')} 1/${table.list().length} ${table.list().length}\n`,
+    ),
+  // Of the whole machine, as in any container; what the container may have is told by its cgroup.
+  '/proc/meminfo': () => text(memoryOfMachine()),
   '/proc/cpuinfo': () =>
     text(
       cpus()
@@ -49,6 +53,27 @@ const files: Tree = {
   '/sys/fs/cgroup/memory.current': ({ memory }) => text(`${memory.usedBytes}\n`),
   '/sys/fs/cgroup/cpu.weight': (_machine, { resources }) =>
     text(`${weightOf(resources?.cpuShares || 1024)}\n`),
+  '/sys/fs/cgroup/memory.high': () => text('max\n'),
+  '/sys/fs/cgroup/memory.min': () => text('0\n'),
+  '/sys/fs/cgroup/memory.swap.max': () => text('0\n'),
+  '/sys/fs/cgroup/memory.swap.current': () => text('0\n'),
+  '/sys/fs/cgroup/memory.stat': ({ memory, fs }) =>
+    text(
+      `anon ${memory.usedBytes}\nfile ${fs.writtenBytes}\nkernel 0\nshmem 0\ninactive_file ${fs.writtenBytes}\n`,
+    ),
+  '/sys/fs/cgroup/cpu.stat': ({ cpu }) => {
+    const usage = Math.round(cpu.totalMs() * 1000);
+    return text(
+      `usage_usec ${usage}\nuser_usec ${usage}\nsystem_usec 0\nnr_periods 0\nnr_throttled 0\nthrottled_usec 0\n`,
+    );
+  },
+  '/sys/fs/cgroup/cgroup.procs': ({ table }) =>
+    text(
+      table
+        .list()
+        .map((process) => `${table.pidOf(process)}\n`)
+        .join(''),
+    ),
   '/sys/fs/cgroup/pids.max': () => text('max\n'),
   '/sys/fs/cgroup/pids.current': ({ table }) => text(`${table.list().length}\n`),
   '/sys/fs/cgroup/cgroup.controllers': () => text('cpuset cpu io memory pids\n'),
@@ -126,6 +151,12 @@ function processNode(process: Process, name: string | undefined): FsNode | undef
   if (name === undefined)
     return directory(Object.fromEntries(Object.entries(contents).map(([key, make]) => [key, make()])), 0o555);
   return contents[name]?.();
+}
+
+function memoryOfMachine(): string {
+  if (platform() === 'linux') return readFileSync('/proc/meminfo', 'utf8');
+  const line = (name: string, bytes: number) => `${`${name}:`.padEnd(16)}${Math.floor(bytes / 1024)} kB\n`;
+  return line('MemTotal', totalmem()) + line('MemFree', freemem()) + line('MemAvailable', freemem());
 }
 
 function mountLines(fs: Machine['fs']): string {

@@ -7,6 +7,7 @@ import { evaluateText, execute, exit, jump, leaveFunction, letExpressions, sourc
 import { changeDirectory, printDirectory, umask } from './directories';
 import { foreground, jobOf, listJobs, trap, wait } from './jobs';
 import { alias, describe, runCommand, unalias } from './lookup';
+import { ulimit } from './limits';
 import { set, shopt } from './options';
 import { mapfile, read } from './read';
 import { declare, exportVariables, getopts, readonly, shift, unset } from './variables';
@@ -69,7 +70,7 @@ export const builtins: Readonly<Record<string, Builtin>> = Object.assign(
     times: print('0m0.00s 0m0.00s\n0m0.00s 0m0.00s\n'),
     trap,
     type: describing,
-    ulimit: print('unlimited\n'),
+    ulimit,
     umask,
     unset,
     wait,
