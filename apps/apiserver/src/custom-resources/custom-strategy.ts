@@ -40,6 +40,7 @@ export function customStrategy({ version, schema, namespaced }: CustomStrategyOp
   };
   return {
     allowUnconditionalUpdate: false,
+    keptByStatus: 'all',
     hasGeneration: true,
     validate: (object, { warn }) => {
       const errors = [
@@ -52,6 +53,7 @@ export function customStrategy({ version, schema, namespaced }: CustomStrategyOp
     validateUpdate: (object, old, { warn }) => {
       const errors = [
         ...validateObjectMetaUpdate(object.metadata, old.metadata),
+        ...validateObjectMeta(object.metadata, metaRules),
         ...validateValue(object, schema, '', old),
         ...scaleErrors(object, scale),
       ];

@@ -12,6 +12,7 @@ export function customTyping(descriptor: ResourceDescriptor, schema: Schema): ()
     (typing ??= {
       schemas: { ...loadSchemas(), [name]: withTypeFields(schema) },
       schemaName: name,
+      keptByStatus: 'all',
       empty: { apiVersion: apiVersionOf(descriptor), kind: descriptor.kind, metadata: { name: '' } },
     });
 }

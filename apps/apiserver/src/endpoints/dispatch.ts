@@ -1,4 +1,4 @@
-import { StatusError } from '@tinkernetes/apimachinery';
+import { badRequest, StatusError } from '@tinkernetes/apimachinery';
 import type { ApiRequest, RequestInfo } from '../contracts';
 import type { ServedResource } from '../registry/generic/served-resource';
 import { PlainNotFound } from '../server/respond';
@@ -40,6 +40,9 @@ export async function dispatch(context: EndpointContext, request: ApiRequest): P
   checkTimeout(request.query);
   const resource = find(context, info);
   const method = request.raw.method ?? '';
+  // Custom resources have no routes: a collection's path is one of an object without a name.
+  if (resource.custom && info.parts.length === 1 && (method === 'PUT' || method === 'PATCH'))
+    throw badRequest('name must be provided');
   if (!info.subresource) {
     checkRoute(resource, info, method);
     const isList = method === 'GET' && (info.parts.length === 1 || info.watchPath);

@@ -1,5 +1,6 @@
 import type { ObjectMeta } from '@tinkernetes/api';
 import { invalid, invalidError, isObject, setOwn, StatusError } from '@tinkernetes/apimachinery';
+import type { FieldError } from '../contracts';
 import { schemaCodec, type DecodedObject, type ObjectCodec } from '../codec/object-codec';
 import { orderedMetadata } from '../registry/generic/stored-codec';
 import { unstructuredProblem } from '../codec/unstructured-problem';
@@ -79,9 +80,13 @@ export function checkPatchedType(
       `couldn't get version/kind; json parse error: json: cannot unmarshal ${problem}`,
     );
   const given = patched as { kind?: string | null; apiVersion?: string | null };
+  if (custom) {
+    checkCustomType(given, codec, shown);
+    return false;
+  }
   const kind = given.kind || codec.kind;
   const apiVersion = given.apiVersion || '';
-  if (apiVersion === '' && !custom) return true;
+  if (apiVersion === '') return true;
   if (kind === codec.kind && apiVersion === codec.apiVersion) return false;
   // It has to be a sound object of that other kind before anything tries to convert it.
   const other = schemaCodec(apiVersion, kind);
@@ -94,6 +99,36 @@ export function checkPatchedType(
       : `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`,
   );
 }
+
+function noVersion(): StatusError {
+  const message = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
+  return new StatusError('InternalError', `Internal error occurred: ${message}`, {
+    details: { causes: [{ message }] },
+  });
+}
+
+/** A custom resource's type is a value like others, which validation finds to be another. */
+function checkCustomType(
+  { kind, apiVersion, ...rest }: { kind?: string | null; apiVersion?: string | null; metadata?: unknown },
+  codec: ObjectCodec,
+  shown: () => string,
+): void {
+  if (!kind) throw invalidPatch(shown(), `Object 'Kind' is missing in '${shown()}'`);
+  if (!apiVersion) throw noVersion();
+  const errors = customTypeErrors({ kind, apiVersion }, codec);
+  if (errors.length === 0) return;
+  const { name } = (isObject(rest.metadata) ? rest.metadata : {}) as { name?: unknown };
+  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+  throw invalidError({ group, kind }, typeof name === 'string' ? name : '', errors);
+}
+
+export const customTypeErrors = (
+  given: { kind: string; apiVersion: string },
+  codec: Pick<ObjectCodec, 'kind' | 'apiVersion'>,
+): FieldError[] =>
+  (['kind', 'apiVersion'] as const)
+    .filter((field) => given[field] !== codec[field])
+    .map((field) => invalid(field, given[field], `must be ${codec[field]}`));
 
 const invalidPatch = (shown: string, reason: string): StatusError =>
   invalidError({ group: '', kind: '' }, '', [invalid('patch', shown, reason)]);

@@ -1,9 +1,10 @@
 import type { KubeObject } from '@tinkernetes/api';
-import { badRequest, type StatusError } from '@tinkernetes/apimachinery';
+import { badRequest, invalidError, type StatusError } from '@tinkernetes/apimachinery';
 import { schemaCodec, type ObjectCodec } from '../codec/object-codec';
-import { bodyFormat, parseBody } from '../server/decode-body';
+import { bodyFormat, excerpt, parseBody, unrecognized } from '../server/decode-body';
 import { readBody } from '../server/body';
 import type { EndpointContext, ResourceRequest } from './context';
+import { customTypeErrors } from './patch-strictness';
 import type { FieldValidation } from './write-options';
 
 export interface ReadOptions {
@@ -24,6 +25,7 @@ export async function readTypedObject(
   const body = await readBody(request.raw, context.options.maxRequestBodyBytes);
   const started = context.clock.now();
   const { value, duplicates, duplicateLines } = parseBody(body, format, codec.kind);
+  if (request.resource.custom) checkHasKind(value, body, codec);
   checkType(value, options, request.resource.custom);
   const { object, unknown } = codec.decode(value, { keepsEmpty: true });
   const strict = duplicateLines
@@ -41,16 +43,40 @@ export function checkType(
   custom: boolean,
 ): void {
   const given = (value ?? {}) as { kind?: unknown; apiVersion?: unknown };
+  if (custom) {
+    checkCustomType(given, codec);
+    return;
+  }
   const kind = typeof given.kind === 'string' && given.kind ? given.kind : codec.kind;
   const apiVersion =
     typeof given.apiVersion === 'string' && given.apiVersion ? given.apiVersion : codec.apiVersion;
   if (kind === codec.kind && apiVersion === codec.apiVersion) return;
-  if (custom && kind === codec.kind) {
+  throw wrongType(kind, apiVersion, codec, target);
+}
+
+/** Of a custom resource the version is looked at before anything else; another kind is a value that is not right. */
+function checkCustomType(
+  value: { kind?: unknown; apiVersion?: unknown; metadata?: unknown },
+  codec: ObjectCodec,
+): void {
+  const apiVersion = typeof value.apiVersion === 'string' ? value.apiVersion : '';
+  if (apiVersion !== codec.apiVersion) {
     throw badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${codec.apiVersion})`,
     );
   }
-  throw wrongType(kind, apiVersion, codec, target);
+  const kind = typeof value.kind === 'string' ? value.kind : '';
+  const errors = customTypeErrors({ kind, apiVersion }, codec);
+  const name = (value.metadata as { name?: unknown } | undefined)?.name;
+  const group = apiVersion.slice(0, apiVersion.indexOf('/'));
+  if (errors.length > 0) throw invalidError({ group, kind }, typeof name === 'string' ? name : '', errors);
+}
+
+/** Nothing tells what an object without a kind is. */
+function checkHasKind(value: unknown, body: Buffer, codec: ObjectCodec): void {
+  const { kind } = (value ?? {}) as { kind?: unknown };
+  if (typeof kind === 'string' && kind) return;
+  throw unrecognized(codec.kind, `Object 'Kind' is missing in '${body.toString('utf8')}' (${excerpt(body)})`);
 }
 
 function wrongType(kind: string, apiVersion: string, codec: ObjectCodec, target: string): StatusError {

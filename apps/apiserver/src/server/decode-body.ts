@@ -72,11 +72,11 @@ function parseYamlBody(body: Buffer, kind: string): ParsedJson {
   }
 }
 
-const unrecognized = (kind: string, reason: string): StatusError =>
+export const unrecognized = (kind: string, reason: string): StatusError =>
   badRequest(`the object provided is unrecognized (must be of type ${kind}): ${reason}`);
 
 /** The beginning of the body: as text where it looks like JSON, else as hex. Source: runtime.NewNotRegistered… `serializer`. */
-function excerpt(body: Buffer): string {
+export function excerpt(body: Buffer): string {
   if (body.length === 0) return '<empty>';
   if (body[0] === 0x7b) {
     const text = body.toString('utf8');

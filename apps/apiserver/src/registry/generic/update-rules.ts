@@ -29,7 +29,7 @@ export function checkVersions(
   }
   if (resourceVersion && resourceVersion !== '0') {
     if (resourceVersion !== old.metadata.resourceVersion) throw conflict(store.descriptor, old.metadata.name);
-  } else if (kind === 'main' && store.options.strategy.allowUnconditionalUpdate === false) {
+  } else if (typeof kind === 'string' && store.options.strategy.allowUnconditionalUpdate === false) {
     const { group, resource } = store.descriptor;
     throw invalidError({ group, kind: resource }, wanted.metadata.name, [
       invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
@@ -101,8 +101,9 @@ function preparedStatus(
   context: StrategyContext,
 ): KubeObject {
   const { status } = object as { status?: unknown };
+  const { status: _, ...kept } = old as KubeObject & { status?: unknown };
   const next = {
-    ...old,
+    ...kept,
     metadata: statusMetadata(object.metadata, old.metadata, strategy.keptByStatus),
     ...(status === undefined ? undefined : { status }),
   } as KubeObject;
