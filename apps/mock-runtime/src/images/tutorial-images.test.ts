@@ -1,3 +1,5 @@
+import { connect } from 'node:http2';
+import { buffer } from 'node:stream/consumers';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { startTestRuntime, type StartedPod, type TestRuntime } from '../testing/start-runtime';
 
@@ -48,6 +50,35 @@ describe('images of tutorials', () => {
       /pull access denied.*annotate the Pod mock\.tinkernetes\.dev\/generic-image=true/,
     );
   });
+
+  it('etcd and agnhost answer gRPC health checks, the latter until it is told not to serve', async () => {
+    const etcd = await node.startPod({ name: 'etcd', image: 'registry.k8s.io/etcd:3.5.1-0' });
+    await eventually(async () => expect(await get(`${etcd.ip}:2379/health`)).toContain('"health":"true"'));
+    expect(await isServing(etcd.ip, 2379)).toBe(true);
+    const pod = await node.startPod({
+      name: 'grpc',
+      image: 'registry.k8s.io/e2e-test-images/agnhost:2.40',
+      args: ['grpc-health-checking', '--port=5000', '--http-port=8080'],
+    });
+    await eventually(async () => expect(await isServing(pod.ip, 5000)).toBe(true));
+    await get(`${pod.ip}:8080/make-not-serving`);
+    expect(await isServing(pod.ip, 5000)).toBe(false);
+  });
+
+  /** Asks as the kubelet does. */
+  async function isServing(host: string, port: number): Promise<boolean> {
+    const socket = await node.vnet.dial({ host, port });
+    const session = connect(`http://${host}`, { createConnection: () => socket });
+    session.on('error', () => session.destroy());
+    try {
+      const stream = session.request({ ':method': 'POST', ':path': '/grpc.health.v1.Health/Check' });
+      stream.end(Buffer.from([0, 0, 0, 0, 0]));
+      return (await buffer(stream)).at(-1) === 1;
+    } finally {
+      session.destroy();
+      socket.destroy();
+    }
+  }
 
   it('keep a guestbook: its page writes to the leader and reads from a follower', async () => {
     const leader = await node.startPod({ name: 'leader', image: 'registry.k8s.io/redis:e2e' });

@@ -3,6 +3,7 @@ import { NetError } from '@tinkernetes/vnet';
 import type { Process } from '../../kernel/process';
 import { readResolvConf, resolveHost, ResolveError } from '../../net/resolver';
 import { answer, flag, untilStopped, type Subcommand } from './agnhost-common';
+import { serveGrpcHealth } from './grpc-health';
 import { serveHttp } from './http-listener';
 import { netexec } from './netexec';
 import { pause } from './pause';
@@ -118,6 +119,18 @@ const fakeGitServer: Subcommand = (process) => {
   return untilStopped(process);
 };
 
+/** `grpc-health-checking [--port=5000] [--http-port=8080]`: gRPC's health service, told by HTTP what to say. */
+const grpcHealthChecking: Subcommand = async (process, args) => {
+  let isServing = true;
+  await serveGrpcHealth(process, { port: Number(flag(args, 'port') ?? 5000), isServing: () => isServing });
+  serveHttp(process, Number(flag(args, 'http-port') ?? 8080), (request, response) => {
+    if (request.url === '/make-serving') isServing = true;
+    if (request.url === '/make-not-serving') isServing = false;
+    answer(response, '');
+  });
+  return untilStopped(process);
+};
+
 /** `connect HOST:PORT [--timeout=1s]`: 0 when the port is open; what is wrong, in one word, when it isn't. */
 const connect: Subcommand = async (process, args) => {
   const target = args.find((arg) => !arg.startsWith('-')) ?? '';
@@ -140,6 +153,7 @@ const connect: Subcommand = async (process, args) => {
 
 const subcommands: Readonly<Record<string, Subcommand>> = {
   connect,
+  'grpc-health-checking': grpcHealthChecking,
   'dns-server-list': list('servers'),
   'dns-suffix': list('search'),
   'entrypoint-tester': entrypointTester,

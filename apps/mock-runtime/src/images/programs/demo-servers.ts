@@ -141,3 +141,19 @@ export const nginxHello = (process: Process): Promise<number> =>
 /** registry.k8s.io/serve_hostname */
 export const serveHostname = (process: Process): Promise<number> =>
   serve(process, 9376, () => process.machine.hostname);
+
+/** registry.k8s.io/goproxy: a proxy that nobody asks for anything but whether it listens. */
+export const goproxy = (process: Process): Promise<number> =>
+  serve(process, 8080, () => ({
+    status: 500,
+    text: 'This is a proxy server. Does not respond to non-proxy requests.\n',
+  }));
+
+/** fluentd_elasticsearch/fluentd of the DaemonSet tutorial, which collects nothing here. */
+export const fluentd = async (process: Process): Promise<number> => {
+  await process.print(
+    `${new Date(process.clock.now()).toISOString()} [info]: fluentd is emulated: it collects nothing, and ends when it is told to\n`,
+  );
+  await process.untilSignal('SIGTERM', 'SIGINT');
+  return 0;
+};
