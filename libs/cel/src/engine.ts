@@ -1,6 +1,5 @@
 import { Environment, type ASTNode } from '@marcbachmann/cel-js';
 import { costExceeded, costOf, largestCollection, perCallLimit } from './cost';
-import { estimateCost, type Shape } from './estimate';
 import { registerAddresses } from './library/addresses';
 import { registerAuthorizer } from './library/authorizer';
 import { registerFormats } from './library/format';
@@ -75,10 +74,6 @@ class Program implements CelProgram {
     private readonly ast: ASTNode,
     private readonly run: (variables: Activation) => unknown,
   ) {}
-
-  estimate(variables: Readonly<Record<string, Shape>>): number {
-    return estimateCost(this.ast, variables);
-  }
 
   evaluate(variables: Activation, budget?: CostBudget): unknown {
     let largest = 1;

@@ -1,14 +1,20 @@
 import { LruMap } from '@tinkernetes/component-base';
+import type { Compiled } from './check/compile';
+import type { Names } from './check/expression-checker';
 import type { TypeChecker } from './checker';
 import type { DeclType } from './decl-types';
 import type { Engine } from './engine';
 import type { CelProgram } from './types';
 
+export * as celTypes from './check/cel-type';
+export type { CelType } from './check/cel-type';
+export type { Compiled } from './check/compile';
+export type { SizeOf } from './check/cost-estimator';
+export type { Names } from './check/expression-checker';
 export type { Checked, TypeChecker } from './checker';
 export { costExceeded, requestBudget } from './cost';
 export { escapedName, partType, resourceType } from './decl-types';
 export type { DeclType, TypeSchema } from './decl-types';
-export type { Shape } from './estimate';
 export { CelAuthorizer } from './library/authorizer';
 export type { CelAttributes, CelDecider, CelUser } from './library/authorizer';
 export { Semver } from './library/semver';
@@ -68,4 +74,24 @@ export function createTypeChecker(variables: Readonly<Record<string, DeclType>>)
   // eslint-disable-next-line @typescript-eslint/no-require-imports
   const checker = require('./checker') as typeof import('./checker');
   return new checker.TypeChecker(variables);
+}
+
+/** Compiles an expression against what it may speak of: its types, its mistakes, what it can cost. */
+export function compileExpression(expression: string, names: Names): Compiled {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports
+  const check = require('./check/compile') as typeof import('./check/compile');
+  return check.compileExpression(expression, names, syntaxError);
+}
+
+let plainEnvironment: CelEnvironment | undefined;
+
+function syntaxError(expression: string): string | undefined {
+  plainEnvironment ??= new CelEnvironment([]);
+  try {
+    plainEnvironment.compile(expression);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CelCompileError) return error.message;
+    throw error;
+  }
 }

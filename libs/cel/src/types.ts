@@ -1,5 +1,3 @@
-import type { Shape } from './estimate';
-
 /** Variables by name; API objects through `toCelValue`. A missing one fails only where it is used. */
 export type Activation = Readonly<Record<string, unknown>>;
 
@@ -12,6 +10,4 @@ export interface CelProgram {
   readonly expression: string;
   /** Throws an Error with CEL's message; a Promise where the expression asks the authorizer. */
   evaluate(variables: Activation, budget?: CostBudget): unknown;
-  /** The most that it can cost over variables of these shapes. */
-  estimate(variables: Readonly<Record<string, Shape>>): number;
 }

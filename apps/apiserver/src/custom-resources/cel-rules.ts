@@ -116,12 +116,11 @@ class Run {
 
   private visitFields(value: Record<string, unknown>, old: unknown, schema: Schema, place: Place): void {
     const values = valuesOf(schema);
-    const isAtomic = schema['x-kubernetes-map-type'] === 'atomic';
     for (const [key, inner] of Object.entries(value)) {
       const property = propertyOf(schema, key);
       const part = property ?? values;
       if (!part) continue;
-      const before = !isAtomic && isObject(old) && Object.hasOwn(old, key) ? old[key] : undefined;
+      const before = isObject(old) && Object.hasOwn(old, key) ? old[key] : undefined;
       const path = property ? child(place.path, key) : mapKey(place.path, key);
       const isResource = part['x-kubernetes-embedded-resource'] === true;
       const isCorrelated = place.isCorrelated && before !== undefined;

@@ -70,11 +70,9 @@ function* partsOf(schema: Schema, place: Place): Generator<readonly [part: unkno
     schema.additionalProperties,
     { ...forElements, noDefaults, path: child(path, 'additionalProperties') },
   ];
-  const forProperties =
-    schema['x-kubernetes-map-type'] === 'atomic' ? withUncorrelatable(forElements, path) : forElements;
   const isObjectType = isRoot === true || schema['x-kubernetes-embedded-resource'] === true;
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const at = { ...forProperties, path: mapKey(child(path, 'properties'), name) };
+    const at = { ...forElements, path: mapKey(child(path, 'properties'), name) };
     if (!isObjectType || !metaFields.includes(name)) yield [property, at];
     else {
       const reason = isRoot ? `in top-level ${name}` : at.noDefaults;

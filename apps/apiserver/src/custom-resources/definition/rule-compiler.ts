@@ -1,8 +1,7 @@
 import type { ValidationRule } from '@tinkernetes/api';
-import { CelCompileError, CelEnvironment } from '@tinkernetes/cel';
-import { estimatedCost, timesRun } from '../rule-cost';
-import { RuleTypes } from '../rule-types';
+import { celTypes, compileExpression, type Compiled, type Names } from '@tinkernetes/cel';
 import type { Schema } from '../structural-schema';
+import { declaredType, maxCardinality, sizesIn, type DeclaredType } from './declared-type';
 
 export interface CompiledExpression {
   readonly error?: string;
@@ -17,52 +16,56 @@ export interface CompiledRule extends CompiledExpression {
 
 const nothing: CompiledRule = { cost: 0, usesOldSelf: false };
 
-let environment: CelEnvironment | undefined;
-const celEnvironment = (): CelEnvironment => (environment ??= new CelEnvironment(['self', 'oldSelf']));
+/** Upstream makes one up that nobody can rely on. */
+const selfName = 'selfType0';
+const unknown: DeclaredType = { type: celTypes.dyn, maxElements: 0, minSize: 1 };
 
 /** Compiles the rules of one place of a schema. Source: apiextensions-apiserver/pkg/apiserver/schema/cel/compilation.go. */
 export class RuleCompiler {
-  private readonly types: RuleTypes;
+  private readonly self: DeclaredType;
 
-  constructor(
-    private readonly schema: Schema,
-    isResource: boolean,
-  ) {
-    this.types = new RuleTypes(schema, isResource);
+  /** `isResource`: the schema is a whole object's. */
+  constructor(schema: Schema, isResource: boolean) {
+    this.self = declaredType(schema, isResource, selfName) ?? unknown;
   }
 
   /** How often a value of the schema can be in a request. */
   get unboundedCardinality(): number {
-    return timesRun(undefined, this.schema);
+    return maxCardinality(this.self);
   }
 
   compile(rule: ValidationRule): CompiledRule {
     if (rule.rule.trim() === '') return nothing;
-    const error = syntaxError(rule.rule) ?? this.types.ruleError(rule);
-    if (error !== undefined) return { ...nothing, error };
-    const usesOldSelf = /\boldSelf\b/.test(rule.rule);
-    const compiled = { cost: this.costOf(rule.rule), usesOldSelf };
-    const { messageExpression } = rule;
-    if (!messageExpression) return compiled;
-    const messageError = syntaxError(messageExpression) ?? this.types.messageError(rule);
-    const message =
-      messageError === undefined
-        ? { cost: this.costOf(messageExpression) }
-        : { error: messageError.replace(/^compilation failed/, 'messageExpression $&'), cost: 0 };
-    return { ...compiled, message };
+    const compiled = this.compiled(rule, rule.rule);
+    if (compiled.error !== undefined) return { ...nothing, error: compiled.error };
+    if (!isOfType(compiled, 'bool')) return { ...nothing, error: 'cel expression must evaluate to a bool' };
+    const message = rule.messageExpression ? this.message(rule, rule.messageExpression) : undefined;
+    return { cost: this.costOf(compiled), usesOldSelf: compiled.variables.has('oldSelf'), message };
   }
 
-  private costOf(expression: string): number {
-    return estimatedCost(celEnvironment().compile(expression), this.schema);
+  private message(rule: ValidationRule, expression: string): CompiledExpression {
+    const compiled = this.compiled(rule, expression);
+    if (compiled.error !== undefined) {
+      return { cost: 0, error: compiled.error.replace(/^(compilation failed|program)/, messageWords) };
+    }
+    if (!isOfType(compiled, 'string')) {
+      return { cost: 0, error: 'messageExpression must evaluate to a string' };
+    }
+    return { cost: this.costOf(compiled) };
   }
+
+  private compiled({ optionalOldSelf = false }: ValidationRule, expression: string): Compiled {
+    const { type } = this.self;
+    const names: Names = {
+      variables: { self: type, oldSelf: optionalOldSelf ? celTypes.optionalOf(type) : type },
+    };
+    return compileExpression(expression, names);
+  }
+
+  private costOf = (compiled: Compiled): number => compiled.cost(sizesIn(this.self));
 }
 
-function syntaxError(expression: string): string | undefined {
-  try {
-    celEnvironment().compile(expression);
-    return undefined;
-  } catch (error) {
-    if (error instanceof CelCompileError) return error.message;
-    throw error;
-  }
-}
+const messageWords = (found: string): string =>
+  found === 'program' ? 'messageExpression' : `messageExpression ${found}`;
+
+const isOfType = ({ type }: Compiled, wanted: string): boolean => type === wanted;
