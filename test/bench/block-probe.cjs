@@ -1,6 +1,6 @@
 // Preloaded into a component (`--require`): for how long its event loop was held up, and how much of that its thread ran.
 // What a busy machine takes from the process is no block of its own. Measures from its parent's message `begin` to `end`,
-// which it answers with the longest, in ms.
+// which it answers with the longest.
 const { readFileSync } = require('node:fs');
 
 const periodMs = 10;
@@ -24,6 +24,6 @@ function begin() {
 process.on('message', (message) => {
   clearInterval(timer);
   if (message === 'begin') begin();
-  else process.send(longestMs);
+  else process.send({ longestBlockMs: longestMs });
 });
 process.channel.unref();

@@ -63,7 +63,7 @@ export function byComponent(pids, measure) {
   const used = new Map();
   for (const pid of pids) {
     const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-    const script = args.findIndex((arg) => arg.endsWith('.cjs'));
+    const script = args.findIndex((arg) => !arg.startsWith('-') && arg.endsWith('.cjs'));
     const app = args[script].endsWith('run.cjs') ? args[script + 1] : basename(args[script], '.cjs');
     used.set(app, (used.get(app) ?? 0) + measure([pid]));
   }

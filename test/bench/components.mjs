@@ -1,7 +1,6 @@
 // The components that a benchmark looks at, started by it and not by `up`: with its own flags, and profiled on demand.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdirSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -23,7 +22,7 @@ let profiles = 0;
 export function component(app, argv, log, { probe = false } = {}) {
   const name = `${app}-${++profiles}.cpuprofile`;
   const profile = profileDir ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`, `--cpu-prof-name=${name}`] : [];
-  const preload = probe ? ['--require', join(root, 'test/bench/block-probe.cjs')] : [];
+  const preload = probe ? [`--require=${join(root, 'test/bench/block-probe.cjs')}`] : [];
   mkdirSync(dirname(log), { recursive: true });
   const child = spawn(
     process.execPath,
@@ -36,11 +35,14 @@ export function component(app, argv, log, { probe = false } = {}) {
 /** Measures the event loop of a probed component, until the function that it returns is called: its longest block, by its time on a CPU, in ms. */
 export function measureBlocks(child) {
   child.send('begin');
-  return async () => {
-    const answer = once(child, 'message');
-    child.send('end');
-    return (await answer)[0];
-  };
+  return () =>
+    new Promise((resolve) => {
+      // The component itself tells its parent, too, that it is ready.
+      child.on('message', ({ longestBlockMs }) => {
+        if (longestBlockMs !== undefined) resolve(longestBlockMs);
+      });
+      child.send('end');
+    });
 }
 
 /** The controller manager as `up` starts it, with more flags. */
