@@ -54,7 +54,10 @@ export class RuntimeState {
 
   /** After a restart: sandboxes are as they were, programs that ran have ended with the runtime. */
   load(): void {
-    for (const sandbox of this.sandboxStore.load()) this.addSandbox(this.values.share(sandbox));
+    for (const sandbox of this.sandboxStore.load()) {
+      this.values.share(sandbox.config);
+      this.addSandbox(sandbox);
+    }
     for (const record of this.containerStore.load()) {
       this.values.share(record.config);
       const sandbox = this.sandboxes.get(record.sandboxId);

@@ -22,6 +22,21 @@ describe('SharedValues', () => {
     expect(a.envs[0]?.value.buffer.byteLength).toBe(9);
   });
 
+  it('gives two messages the same parts, also where the others differ', () => {
+    const values = new SharedValues();
+    const [a, b] = [values.share({ ...message(), name: 'a' }), values.share({ ...message(), name: 'b' })];
+    expect(a.envs).toBe(b.envs);
+    expect(a.labels).toBe(b.labels);
+    expect([a.name, b.name]).toEqual(['a', 'b']);
+    const other = values.share({ ...message(), labels: { app: 'db' } });
+    expect(other.labels).toEqual({ app: 'db' });
+  });
+
+  it('shares no part that could be changed', () => {
+    const { labels } = new SharedValues().share(message());
+    expect(() => (labels.app = 'db')).toThrow(TypeError);
+  });
+
   it('copies long bytes without keeping them', () => {
     const values = new SharedValues();
     const long = Buffer.alloc(1000, 'x');
