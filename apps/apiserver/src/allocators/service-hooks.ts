@@ -36,7 +36,7 @@ export function createServiceHooks(allocators: ServiceAllocators): WriteHooks {
         for (const step of undo) step();
       };
       try {
-        const settled = old ? withFamilies(service) : newFamilies(service);
+        const settled = old ? keptFamilies(service) : newFamilies(service);
         const withIps = await allocateIps(allocators, settled, old, {
           dryRun,
           undo,
@@ -76,6 +76,12 @@ function withFamilies(service: Service): Service {
       ipFamilyPolicy,
     },
   };
+}
+
+function keptFamilies(service: Service): Service {
+  const errors = validateClusterIps(service.spec ?? {});
+  if (errors.length > 0) throw refuse(service, errors);
+  return withFamilies(service);
 }
 
 function newFamilies(service: Service): Service {

@@ -12,6 +12,8 @@ export interface StrategyRules<T extends KubeObject> extends Omit<
 > {
   /** Of the object's name. Default: DNS-1123 subdomain. */
   readonly nameCheck?: NameCheck;
+  /** Whether an update of the status looks at the whole metadata, too. Default: where an update does. */
+  readonly checksMetaOnStatus?: boolean;
   /** Without the fields of features that are off: before anything else is prepared. */
   readonly withoutDisabledFields?: (object: T) => T;
   /** The rules beyond metadata, at create and at every update. */
@@ -28,6 +30,7 @@ export function defineStrategy<T extends KubeObject>(
 ): Strategy<T> {
   const {
     nameCheck = isDns1123Subdomain,
+    checksMetaOnStatus = true,
     validate,
     validateUpdate,
     validateStatusUpdate,
@@ -66,6 +69,7 @@ export function defineStrategy<T extends KubeObject>(
     },
     validateStatusUpdate: (object, old, context) => [
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
+      ...(checksMetaOnStatus && checksFor(context).core > 0 ? validateObjectMeta(object.metadata, core) : []),
       ...(validateStatusUpdate?.(object, old, context) ?? []),
     ],
   };

@@ -2,6 +2,7 @@ import {
   child,
   index,
   invalid,
+  isDns1123Subdomain,
   isPortName,
   isPortNumber,
   notSupported,
@@ -55,3 +56,17 @@ export const portNumber = (path: string, port: number): Errors =>
 
 export const portNumberOrName = (path: string, port: number | string | undefined): Errors =>
   typeof port === 'string' ? check(path, port, isPortName) : portNumber(path, port ?? 0);
+
+/** `example.com/controller`. Source: apimachinery/util/validation.IsDomainPrefixedPath. */
+export function validateDomainPrefixedPath(path: string, value: string): Errors {
+  if (value === '') return [required(path)];
+  const slash = value.indexOf('/');
+  const [host, rest] = [value.slice(0, Math.max(slash, 0)), value.slice(slash + 1)];
+  if (host === '' || rest === '')
+    return [invalid(path, value, 'must be a domain-prefixed path (such as "acme.io/foo")')];
+  const isPath = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(rest);
+  const detail = `Invalid path (e.g. 'my-path',  or '/my/path',  or 'my%20path', regex used for validation is '${httpPath}')`;
+  return [...check(path, host, isDns1123Subdomain), ...(isPath ? [] : [invalid(path, rest, detail)])];
+}
+
+const httpPath = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";

@@ -47,23 +47,18 @@ function validateFinalizers(
   isFree = false,
 ): FieldError[] {
   const list = finalizers ?? [];
-  const names = list.flatMap((name, i) => {
-    const errors = isQualifiedName(name).map((text) => invalid(path, name, text));
-    const isPlain = !isFree && !name.includes('/') && !standardFinalizers.has(name);
-    return isPlain
-      ? [
-          ...errors,
-          invalid(
-            index(path, i),
-            name,
-            'name is neither a standard finalizer name nor is it fully qualified',
-          ),
-        ]
-      : errors;
-  });
-  return list.includes('orphan') && list.includes('foregroundDeletion')
-    ? [...names, invalid(path, list, 'finalizer orphan and foregroundDeletion cannot be both set')]
-    : names;
+  const names = list.flatMap((name) => isQualifiedName(name).map((text) => invalid(path, name, text)));
+  const isPlain = (name: string) => !isFree && !name.includes('/') && !standardFinalizers.has(name);
+  const detail = 'name is neither a standard finalizer name nor is it fully qualified';
+  const both =
+    list.includes('orphan') && list.includes('foregroundDeletion')
+      ? [invalid(path, list, 'finalizer orphan and foregroundDeletion cannot be both set')]
+      : [];
+  return [
+    ...names,
+    ...both,
+    ...list.flatMap((name, i) => (isPlain(name) ? [invalid(index(path, i), name, detail)] : [])),
+  ];
 }
 
 const ownerForError = ({ apiVersion, kind, name, uid, ...rest }: OwnerReference) => ({

@@ -79,24 +79,24 @@ export function validateMatchResources(match: MatchResources | undefined, path: 
 function validateNamedRule(rule: NamedRuleWithOperations, path: string): Errors {
   const names = rule.resourceNames ?? [];
   return [
-    ...validateRule(rule, path),
     ...eachOf(child(path, 'resourceNames'), names, (name, at, i) => [
       ...check(at, name, isPathSegmentName),
       ...(names.indexOf(name) < i ? [duplicate(at, name)] : []),
     ]),
+    ...validateRule(rule, path),
   ];
 }
 
 /** Source: admissionregistration/validation.validateRuleWithOperations. */
 export function validateRule(rule: RuleWithOperations, path: string): Errors {
   return [
-    ...wildcards(child(path, 'apiGroups'), rule.apiGroups, 'API groups'),
-    ...wildcards(child(path, 'apiVersions'), rule.apiVersions, 'API versions'),
-    ...validateResources(child(path, 'resources'), rule.resources),
     ...wildcards(child(path, 'operations'), rule.operations, 'operations'),
     ...eachOf(child(path, 'operations'), rule.operations, (operation, at) =>
       oneOf(at, operation, operations),
     ),
+    ...wildcards(child(path, 'apiGroups'), rule.apiGroups, 'API groups'),
+    ...wildcards(child(path, 'apiVersions'), rule.apiVersions, 'API versions'),
+    ...validateResources(child(path, 'resources'), rule.resources),
     ...oneOf(child(path, 'scope'), rule.scope, ['*', 'Cluster', 'Namespaced']),
   ];
 }

@@ -102,13 +102,13 @@ async function updateOnce(
   try {
     if (begun) object = begun.object;
     const errors = rulesOf(store, kind)?.(object, old, about);
-    // Upstream checks metadata twice, here and in the strategy, and reports both.
+    // Upstream checks metadata here and in the strategy, and reports both.
     check(store, object, [...validateObjectMetaUpdate(object.metadata, old.metadata), ...(errors ?? [])]);
     // What there is to be said of the object was said when it was written.
     if (kind === 'main') warn(store, object, old, context);
     await context.admit?.(object, old);
     if (context.dryRun) begun?.release();
-    return await writeVersion(store, current, object, context);
+    return await writeVersion(store, current, canonical(store, object), context);
   } catch (error) {
     begun?.release();
     throw error;

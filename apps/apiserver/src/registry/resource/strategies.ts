@@ -186,16 +186,8 @@ const stampTaints = (slice: ResourceSlice, { now }: StrategyContext): ResourceSl
     ),
   );
 
-export const resourceSliceStrategy = defineStrategy(ResourceSlices, {
-  returnDeletedObject: true,
-  hasGeneration: true,
-  prepareForCreate: stampTaints,
-  prepareForUpdate: (slice, _, context) => stampTaints(slice, context),
-  warnings: ({ spec }) =>
-    spec?.driver && spec.driver !== spec.driver.toLowerCase()
-      ? [`spec.driver: driver names should be lowercase; "${spec.driver}" contains uppercase characters`]
-      : [],
-  validate: ({ spec }) => [
+function validateSlice({ spec }: ResourceSlice): Errors {
+  return [
     ...validateCsiDriverName(spec?.driver, 'spec.driver'),
     ...validatePool(spec?.pool),
     ...validateNodes(spec),
@@ -224,12 +216,28 @@ export const resourceSliceStrategy = defineStrategy(ResourceSlices, {
         ? [invalid(at, null, onlyPerDevice)]
         : []),
     ]),
-  ],
-  validateUpdate: ({ spec }, old) => [
-    ...immutable('spec.nodeName', spec?.nodeName, old.spec?.nodeName),
-    ...immutable('spec.driver', spec?.driver, old.spec?.driver),
-    ...immutable('spec.pool.name', spec?.pool?.name, old.spec?.pool?.name),
-  ],
+  ];
+}
+
+export const resourceSliceStrategy = defineStrategy(ResourceSlices, {
+  returnDeletedObject: true,
+  hasGeneration: true,
+  prepareForCreate: stampTaints,
+  prepareForUpdate: (slice, _, context) => stampTaints(slice, context),
+  warnings: ({ spec }) =>
+    spec?.driver && spec.driver !== spec.driver.toLowerCase()
+      ? [`spec.driver: driver names should be lowercase; "${spec.driver}" contains uppercase characters`]
+      : [],
+  validate: validateSlice,
+  validateUpdate: (slice, { spec: oldSpec }) => {
+    const { spec } = slice;
+    return [
+      ...validateSlice(slice),
+      ...immutable('spec.pool.name', spec?.pool?.name ?? '', oldSpec?.pool?.name ?? ''),
+      ...immutable('spec.driver', spec?.driver, oldSpec?.driver),
+      ...immutable('spec.nodeName', spec?.nodeName, oldSpec?.nodeName),
+    ];
+  },
   selectableFieldNames: ['spec.nodeName', 'spec.driver'],
   unsupportedField: (field) =>
     `field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: ${field}`,

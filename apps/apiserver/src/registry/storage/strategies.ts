@@ -1,4 +1,5 @@
 import { CSINodes, CSIStorageCapacities, VolumeAttachments, VolumeAttributesClasses } from '@tinkernetes/api';
+import type { VolumeAttributesClass } from '@tinkernetes/api';
 import {
   child,
   duplicate,
@@ -15,6 +16,7 @@ import { immutable } from '../immutable';
 import { validateLabelSelector } from '../pod-spec/label-selectors';
 import { validateCsiDriverName } from '../pod-spec/volumes';
 import { check, eachOf, notNegative, requireName, requireValue } from '../rules';
+import type { Errors } from '../rules';
 
 /** Source: k8s.io/kubernetes/pkg/registry/storage/csinode. */
 export const csiNodeStrategy = defineStrategy(CSINodes, {
@@ -86,23 +88,28 @@ export const volumeAttachmentStrategy = defineStrategy(VolumeAttachments, {
   ],
 });
 
+const validateAttributesClass = (object: VolumeAttributesClass): Errors => [
+  ...requireName('driverName', object.driverName?.toLowerCase(), isQualifiedName),
+  ...(Object.keys(object.parameters ?? {}).length > 0
+    ? []
+    : [required('parameters', 'must contain at least one key/value pair')]),
+  ...(Object.hasOwn(object.parameters ?? {}, '')
+    ? [invalid('parameters', '', 'field can not be empty.')]
+    : []),
+];
+
 /** Source: k8s.io/kubernetes/pkg/registry/storage/volumeattributesclass. */
 export const volumeAttributesClassStrategy = defineStrategy(VolumeAttributesClasses, {
   returnDeletedObject: true,
-  validate: (object) => [
-    ...requireName('driverName', object.driverName?.toLowerCase(), isQualifiedName),
-    ...(Object.keys(object.parameters ?? {}).length > 0
-      ? []
-      : [required('parameters', 'must contain at least one key/value pair')]),
-    ...(Object.hasOwn(object.parameters ?? {}, '')
-      ? [invalid('parameters', '', 'field can not be empty.')]
-      : []),
-  ],
+  validate: validateAttributesClass,
   validateUpdate: (object, old) => [
-    ...immutable('driverName', object.driverName, old.driverName),
+    ...(object.driverName === old.driverName
+      ? []
+      : [forbidden('driverName', 'updates to driverName are forbidden.')]),
     ...(semanticEqual(object.parameters, old.parameters)
       ? []
       : [forbidden('parameters', 'updates to parameters are forbidden.')]),
+    ...validateAttributesClass(object),
   ],
   tableCells: (object, now) => [object.metadata.name, object.driverName, age(object, now)],
 });

@@ -95,8 +95,8 @@ export const deploymentStrategy = defineStrategy(Deployments, {
   default: (deployment) => mapMember(deployment, 'spec', defaultSpec),
   validate,
   validateUpdate: (deployment, old) => [
-    ...immutable('spec.selector', deployment.spec?.selector, old.spec?.selector),
     ...validate(deployment),
+    ...immutable('spec.selector', deployment.spec?.selector, old.spec?.selector),
   ],
   // Controllers look at annotations, too (the revision to roll back to was one).
   changesGeneration: (deployment, old) =>

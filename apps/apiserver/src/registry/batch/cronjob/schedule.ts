@@ -78,8 +78,10 @@ function numberOf(text: string, bounds: Bounds): number | string {
 /** Time zones by their IANA names. */
 export function isKnownTimeZone(name: string): boolean {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return !/^[+-]/.test(name);
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    // Files of zones have their names in one case alone.
+    const isMisspelt = timeZone !== name && timeZone.toLowerCase() === name.toLowerCase();
+    return !/^[+-]/.test(name) && !isMisspelt && name !== name.toLowerCase();
   } catch (error) {
     if (error instanceof RangeError) return false;
     throw error;

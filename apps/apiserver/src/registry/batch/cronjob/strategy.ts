@@ -53,6 +53,7 @@ function validate({ spec }: CronJob): Errors {
 
 /** Source: k8s.io/kubernetes/pkg/registry/batch/cronjob. */
 export const cronJobStrategy = defineStrategy(CronJobs, {
+  checksMetaOnStatus: false,
   withoutDisabledFields: (job) =>
     mapMember(job, 'spec', (spec) => mapMember(spec, 'jobTemplate', withoutDisabledInTemplate)),
   default: (job) =>

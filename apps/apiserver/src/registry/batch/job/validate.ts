@@ -17,7 +17,7 @@ import { immutable } from '../../immutable';
 import { validateLabelSelector } from '../../pod-spec/label-selectors';
 import { isWellFormed, validateTemplateLabels } from '../../pod-spec/selectors';
 import { validatePodTemplate } from '../../pod-spec/validate';
-import { check, eachOf, notNegative, oneOf } from '../../rules';
+import { check, eachOf, notNegative, oneOf, validateDomainPrefixedPath } from '../../rules';
 import type { Errors } from '../../rules';
 
 const emptySpec = {} as JobSpec;
@@ -36,7 +36,6 @@ const mostFailedIndexes = 100_000;
 const manyCompletions = 100_000;
 const limitOfMany = 10_000;
 const longestManager = 63;
-const isDomainPrefixedPath = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/\S+$/;
 
 /** Rules that Jobs and the Jobs of a CronJob share. Source: batch/validation.validateJobSpec. */
 export function validateJobRules(spec: JobSpec, path: string): Errors {
@@ -62,11 +61,8 @@ export function validateJobRules(spec: JobSpec, path: string): Errors {
 
 function validateManager(manager: string | undefined, path: string): Errors {
   if (manager === undefined) return [];
-  if (manager === '') return [required(path)];
   return [
-    ...(isDomainPrefixedPath.test(manager)
-      ? []
-      : [invalid(path, manager, 'must be a domain-prefixed path (such as "acme.io/foo")')]),
+    ...validateDomainPrefixedPath(path, manager),
     ...(manager.length > longestManager ? [tooLong(path, longestManager)] : []),
   ];
 }
@@ -287,7 +283,8 @@ function validateGeneratedSelector({ metadata, spec }: Job): Errors {
     const at = mapKey('spec.template.metadata.labels', key);
     const given = Object.hasOwn(labels, key) ? labels[key] : undefined;
     if (given === undefined) return [required(at, `must be '${value}'`)];
-    return given === value ? [] : [invalid(at, given, `must be '${value}'`)];
+    // Upstream shows all labels, not the one that is wrong.
+    return given === value ? [] : [invalid(at, labels, `must be '${value}'`)];
   });
   const isWrong = isWellFormed(spec.selector) && !selectorOf(spec.selector).matches(expected);
   return isWrong

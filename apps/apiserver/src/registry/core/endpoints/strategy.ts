@@ -21,11 +21,11 @@ function validateAddress(address: EndpointAddress, path: string): Errors {
   const at = child(path, 'ip');
   return [
     ...check(at, address.ip, isValidIp),
-    ...nonSpecialIp(at, address.ip),
     ...(address.hostname ? check(child(path, 'hostname'), address.hostname, isDns1123Label) : []),
     ...(address.nodeName === undefined
       ? []
       : check(child(path, 'nodeName'), address.nodeName, isDns1123Subdomain)),
+    ...nonSpecialIp(at, address.ip),
   ];
 }
 

@@ -48,9 +48,9 @@ function validateLegacy(event: Event, apiVersion: string): Errors {
   ];
 }
 
-/** What the newer group lets nobody change: the field, and how it is reported. */
-const unchanged = [
-  ['involvedObject', 'involvedObject'],
+/** What the newer group lets nobody change: the field, how it is reported, and the struct as which it is shown. */
+const unchanged: ReadonlyArray<readonly [keyof Event, string, string?]> = [
+  ['involvedObject', 'involvedObject', 'ObjectReference'],
   ['reason', 'reason'],
   ['message', 'message'],
   ['source', 'source'],
@@ -61,10 +61,10 @@ const unchanged = [
   ['type', 'type'],
   ['eventTime', 'eventTime'],
   ['action', 'action'],
-  ['related', 'related'],
+  ['related', 'related', 'ObjectReference'],
   ['reportingComponent', 'reportingController'],
   ['reportingInstance', 'reportingInstance'],
-] as const;
+];
 
 /** What only the newer group asks for. */
 function validateStrictly(event: Event): Errors {
@@ -123,7 +123,7 @@ export const eventStrategy = defineStrategy(Events, {
     ...validateLegacy(event, apiVersion),
     ...(apiVersion === 'v1'
       ? []
-      : unchanged.flatMap(([field, name]) => immutable(name, event[field], old[field]))),
+      : [...unchanged.flatMap(([field, name, type]) => immutable(name, event[field], old[field], type))]),
   ],
   ttlSeconds: () => ttl,
   selectableFieldNames: coreFieldNames,

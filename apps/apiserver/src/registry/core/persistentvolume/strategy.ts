@@ -171,7 +171,7 @@ export const persistentVolumeStrategy = defineStrategy(PersistentVolumes, {
       errors.push(forbidden(path, `${path} is immutable after creation\n${difference}`));
     }
     if (!semanticEqual(volume.spec?.volumeMode, old.spec?.volumeMode)) {
-      errors.push(invalid('spec.volumeMode', volume.spec?.volumeMode ?? null, 'field is immutable'));
+      errors.push(invalid('volumeMode', volume.spec?.volumeMode ?? null, 'field is immutable'));
     }
     return errors;
   },

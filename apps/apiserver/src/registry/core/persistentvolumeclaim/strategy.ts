@@ -1,6 +1,6 @@
 import { PersistentVolumeClaims } from '@tinkernetes/api';
 import type { PersistentVolumeClaim } from '@tinkernetes/api';
-import { forbidden, semanticEqual } from '@tinkernetes/apimachinery';
+import { forbidden, Quantity, semanticEqual } from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
 import { accessModesText } from '../../../printers/volumes';
 import { defineStrategy } from '../../define-strategy';
@@ -20,10 +20,13 @@ function validateUpdate(claim: PersistentVolumeClaim, old: PersistentVolumeClaim
   const spec = claim.spec ?? {};
   const oldSpec = old.spec ?? {};
   const isBinding = !oldSpec.volumeName && !!spec.volumeName;
+  const isBound = old.status?.phase === 'Bound';
+  const { resources } = spec;
+  const kept = { ...resources?.requests, storage: oldSpec.resources?.requests?.storage ?? '0' };
   const comparable = {
     ...spec,
-    resources: { ...spec.resources, requests: oldSpec.resources?.requests },
-    volumeAttributesClassName: oldSpec.volumeAttributesClassName,
+    ...(isBound && resources?.requests ? { resources: { ...resources, requests: kept } } : {}),
+    ...(isBound ? { volumeAttributesClassName: oldSpec.volumeAttributesClassName } : {}),
     ...(isBinding ? { volumeName: oldSpec.volumeName } : {}),
     ...(oldSpec.storageClassName === undefined ? { storageClassName: undefined } : {}),
   };
@@ -32,7 +35,21 @@ function validateUpdate(claim: PersistentVolumeClaim, old: PersistentVolumeClaim
     errors.push(
       forbidden('spec', `${unchangeable}\n${goDiff(oldSpec, comparable, 'PersistentVolumeClaimSpec')}`),
     );
-  return [...errors, ...immutable('volumeMode', spec.volumeMode, oldSpec.volumeMode)];
+  return [
+    ...errors,
+    ...validateShrinking(claim, old),
+    ...immutable('volumeMode', spec.volumeMode, oldSpec.volumeMode),
+  ];
+}
+
+/** A claim may shrink again to more than what it has already. */
+function validateShrinking(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): Errors {
+  const requested = ({ spec }: PersistentVolumeClaim) =>
+    Quantity.parse(spec?.resources?.requests?.storage ?? '0');
+  const size = requested(claim);
+  const has = Quantity.parse(old.status?.capacity?.storage ?? '0');
+  if (size.compare(requested(old)) >= 0 || size.compare(has) > 0) return [];
+  return [forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity')];
 }
 
 /** Sources in other namespaces come with a feature that is off. Source: pvc.DropDisabledFields. */

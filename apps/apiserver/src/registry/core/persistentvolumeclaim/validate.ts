@@ -72,9 +72,9 @@ function validateSource(source: TypedLocalObjectReference | TypedObjectReference
 
 function validateBothSources({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec, path: string): Errors {
   if (!dataSource || !dataSourceRef) return [];
-  const older = child(path, 'dataSource');
+  // Upstream shows a path where the value should be.
   if (dataSourceRef.namespace)
-    return [invalid(path, older, 'may not be specified when dataSourceRef.namespace is specified')];
+    return [invalid(path, {}, 'may not be specified when dataSourceRef.namespace is specified')];
   const same = semanticEqual({ ...dataSource }, { ...dataSourceRef });
-  return same ? [] : [invalid(path, older, 'must match dataSourceRef')];
+  return same ? [] : [invalid(path, {}, 'must match dataSourceRef')];
 }

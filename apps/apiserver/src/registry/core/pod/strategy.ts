@@ -6,14 +6,12 @@ import { podCells, podRowConditions } from '../../../printers/pods';
 import { defineStrategy } from '../../define-strategy';
 import { mapMember } from '../../fill';
 import { defaultPodOnly, defaultPodSpec } from '../../pod-spec/defaults';
-import { validatePodAnnotations } from '../../pod-spec/annotations';
-import { validateImageSpaces } from '../../pod-spec/containers';
 import { withoutDisabledFields } from '../../pod-spec/disabled-fields';
-import { validatePodSpec } from '../../pod-spec/validate';
 import { podFieldNames, podFields } from './fields';
 import { withLabelKeys } from './prepare';
-import { podWarnings } from './warnings';
+import { isTold, podWarnings } from './warnings';
 import { preparePodResize, validatePodResize, validatePodUpdate } from './update';
+import { validateWholePod } from './validate';
 
 /** A Pod with gates is not scheduled yet, and says so from the start. Source: pod strategy.applySchedulingGatedCondition. */
 function gatedCondition(pod: Pod, now: number): PodCondition[] {
@@ -51,12 +49,7 @@ export const podStrategy = defineStrategy(Pods, {
   },
   validate: (pod) => {
     const { spec } = pod;
-    const errors = [
-      ...validatePodAnnotations(pod, 'metadata.annotations'),
-      ...validatePodSpec(spec, 'spec', pod.metadata.name),
-      ...validateImageSpaces(spec?.containers, 'spec.containers'),
-      ...validateImageSpaces(spec?.initContainers, 'spec.initContainers'),
-    ];
+    const errors = validateWholePod(pod);
     if (spec.ephemeralContainers?.length)
       errors.push(forbidden('spec.ephemeralContainers', 'cannot be set on create'));
     if (spec.nodeName && spec.schedulingGates?.length) {
@@ -77,7 +70,7 @@ export const podStrategy = defineStrategy(Pods, {
   subresources: {
     resize: { prepareForUpdate: preparePodResize, validateUpdate: validatePodResize },
   },
-  warnings: (pod) => podWarnings(pod),
+  warnings: (pod, old) => (isTold(pod, old) ? podWarnings(pod) : []),
   graceful: (pod, requested) => {
     const isFinished = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
     if (!pod.spec?.nodeName || isFinished) return 0;

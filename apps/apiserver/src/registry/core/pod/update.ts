@@ -6,14 +6,16 @@ import {
   index,
   invalid,
   qosClassOf,
+  required,
   semanticEqual,
 } from '@tinkernetes/apimachinery';
 import { validateTolerations } from '../../pod-spec/scheduling';
-import { validatePodSpec } from '../../pod-spec/validate';
 import { validateResources } from '../../pod-spec/resources';
 import { goDiff } from '../../go-diff';
 import { goStruct } from '../../go-struct';
+import { eachOf } from '../../rules';
 import type { Errors } from '../../rules';
+import { validateWholePod } from './validate';
 
 const unchangeable =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
@@ -24,11 +26,11 @@ const emptySpec: PodSpec = { containers: [] };
 export function validatePodUpdate(pod: Pod, old: Pod): Errors {
   const spec = pod.spec ?? emptySpec;
   const oldSpec = old.spec ?? emptySpec;
-  const errors = validatePodSpec(spec, 'spec', pod.metadata.name);
+  const errors = validateWholePod(pod);
   const structural = [...validateContainerCount(spec, oldSpec), ...validateGates(spec, oldSpec)];
   errors.push(...structural);
   if (structural.some((error) => error.reason === 'FieldValueForbidden')) return errors;
-  errors.push(...validateDeadline(spec, oldSpec));
+  errors.push(...validateImages(spec), ...validateDeadline(spec, oldSpec));
   if (!semanticEqual(spec.tolerations, oldSpec.tolerations)) errors.push(...validateAdditions(spec, oldSpec));
   const comparable = withChangeableFieldsOf(spec, oldSpec);
   const isGated = (oldSpec.schedulingGates ?? []).length > 0;
@@ -98,6 +100,12 @@ function validateContainerCount(spec: PodSpec, oldSpec: PodSpec): Errors {
   }
   return [];
 }
+
+/** An image may change, and not vanish: upstream says so once more. */
+const validateImages = (spec: PodSpec): Errors =>
+  (['containers', 'initContainers'] as const).flatMap((list) =>
+    eachOf(`spec.${list}`, spec[list], ({ image }, at) => (image ? [] : [required(child(at, 'image'))])),
+  );
 
 function validateGates(spec: PodSpec, oldSpec: PodSpec): Errors {
   const before = new Set((oldSpec.schedulingGates ?? []).map((gate) => gate.name));

@@ -56,8 +56,9 @@ export const replicationControllerStrategy = defineStrategy(ReplicationControlle
       'readyReplicas',
       'availableReplicas',
     ]),
+  // Of an update, upstream warns of what was there before.
   warnings: (controller, old) =>
-    isTold(controller, old) ? templateWarnings(controller.spec?.template, 'spec.template') : [],
+    isTold(controller, old) ? templateWarnings((old ?? controller).spec?.template, 'spec.template') : [],
   defaultOrphanDependents: true,
   selectableFieldNames: ['status.replicas'],
   selectableFields: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),

@@ -12,12 +12,15 @@ import { check, eachOf, requireName } from '../../rules';
 import type { Errors } from '../../rules';
 
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch'];
-const subjects = { Group: 'group', ServiceAccount: 'serviceAccount', User: 'user' } as const;
+const subjects = { User: 'user', ServiceAccount: 'serviceAccount', Group: 'group' } as const;
+const subjectKinds = Object.keys(subjects) as Array<keyof typeof subjects>;
 
 /** Source: flowcontrol/validation.ValidateFlowSchemaSubject. */
 export function validateSubject(subject: FlowcontrolV1Subject, path: string): Errors {
   const kind: string = subject.kind ?? '';
-  const errors = (Object.keys(subjects) as Array<keyof typeof subjects>).flatMap((name) => {
+  // The one that the kind asks for first.
+  const ordered = [...subjectKinds].sort((a, b) => Number(b === kind) - Number(a === kind));
+  const errors = ordered.flatMap((name) => {
     const field = subjects[name];
     const at = child(path, field);
     if (name !== kind)
@@ -30,7 +33,7 @@ export function validateSubject(subject: FlowcontrolV1Subject, path: string): Er
   });
   return kind in subjects
     ? errors
-    : [...errors, notSupported(child(path, 'kind'), kind, Object.keys(subjects))];
+    : [...errors, notSupported(child(path, 'kind'), kind, [...subjectKinds].sort())];
 }
 
 function validateNamed(subject: FlowcontrolV1Subject, kind: keyof typeof subjects, path: string): Errors {

@@ -25,7 +25,12 @@ function validate({ metadata, spec }: PriorityLevelConfiguration): Errors {
   switch (type) {
     case 'Exempt':
       if (limited) errors.push(forbidden('spec.limited', 'must be nil if the type is not Limited'));
-      return [...errors, ...(exempt ? validateShares(exempt, 'spec.exempt') : [])];
+      return [
+        ...errors,
+        ...(exempt
+          ? [...validateNominalShares(exempt, 'spec.exempt'), ...validateLendable(exempt, 'spec.exempt')]
+          : []),
+      ];
     case 'Limited':
       if (exempt) errors.push(forbidden('spec.exempt', 'must be nil if the type is Limited'));
       return limited
@@ -38,30 +43,21 @@ function validate({ metadata, spec }: PriorityLevelConfiguration): Errors {
 
 type Limited = NonNullable<NonNullable<PriorityLevelConfiguration['spec']>['limited']>;
 
-function validateShares(
-  {
-    nominalConcurrencyShares: shares,
-    lendablePercent: percent,
-  }: Pick<Limited, 'nominalConcurrencyShares' | 'lendablePercent'>,
-  path: string,
-): Errors {
-  return [
-    ...(shares !== undefined && shares < 0
-      ? [invalid(child(path, 'nominalConcurrencyShares'), shares, notNegativeInteger)]
-      : []),
-    ...(percent !== undefined && (percent < 0 || percent > maxPercent)
-      ? [invalid(child(path, 'lendablePercent'), percent, percentRange)]
-      : []),
-  ];
+type Shares = Pick<Limited, 'nominalConcurrencyShares' | 'lendablePercent'>;
+
+function validateNominalShares({ nominalConcurrencyShares: shares }: Shares, path: string): Errors {
+  if (shares === undefined || shares >= 0) return [];
+  return [invalid(child(path, 'nominalConcurrencyShares'), shares, notNegativeInteger)];
+}
+
+function validateLendable({ lendablePercent: percent }: Shares, path: string): Errors {
+  if (percent === undefined || (percent >= 0 && percent <= maxPercent)) return [];
+  return [invalid(child(path, 'lendablePercent'), percent, percentRange)];
 }
 
 function validateLimited(limited: Limited): Errors {
   const { limitResponse, borrowingLimitPercent: borrowing } = limited;
-  const errors = validateShares(limited, 'spec.limited');
-  if (borrowing !== undefined && borrowing < 0) {
-    const detail = `if specified, ${notNegativeInteger}`;
-    errors.push(invalid('spec.limited.borrowingLimitPercent', borrowing, detail));
-  }
+  const errors = validateNominalShares(limited, 'spec.limited');
   const path = 'spec.limited.limitResponse';
   const type: string = limitResponse?.type ?? '';
   const queuing = limitResponse?.queuing;
@@ -70,7 +66,11 @@ function validateLimited(limited: Limited): Errors {
     errors.push(required(`${path}.queuing`, 'must not be empty if limited.limitResponse.type is Limited'));
   if (type === 'Reject' && queuing)
     errors.push(forbidden(`${path}.queuing`, 'must be nil if limited.limitResponse.type is not Limited'));
-  return type === 'Queue' && queuing ? [...errors, ...validateQueuing(queuing, `${path}.queuing`)] : errors;
+  if (type === 'Queue' && queuing) errors.push(...validateQueuing(queuing, `${path}.queuing`));
+  errors.push(...validateLendable(limited, 'spec.limited'));
+  if (borrowing === undefined || borrowing >= 0) return errors;
+  const detail = `if specified, ${notNegativeInteger}`;
+  return [...errors, invalid('spec.limited.borrowingLimitPercent', borrowing, detail)];
 }
 
 type Queuing = NonNullable<NonNullable<Limited['limitResponse']>['queuing']>;

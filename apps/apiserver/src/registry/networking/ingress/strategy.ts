@@ -86,6 +86,7 @@ function validate({ spec }: Ingress): Errors {
   }
   return [
     ...errors,
+    ...(defaultBackend ? validateBackend(defaultBackend, 'spec.defaultBackend') : []),
     ...eachOf('spec.rules', rules, (rule, at) => {
       const host = rule.host ? validateHost(rule.host, child(at, 'host')) : [];
       if (!rule.http) return host;
@@ -94,7 +95,6 @@ function validate({ spec }: Ingress): Errors {
         ? [...host, ...eachOf(paths, rule.http.paths, validatePath)]
         : [...host, required(paths)];
     }),
-    ...(defaultBackend ? validateBackend(defaultBackend, 'spec.defaultBackend') : []),
     ...eachOf('spec.tls', tls, (entry, at) => [
       ...eachOf(child(at, 'hosts'), entry.hosts, (host, hostPath) =>
         check(hostPath, host, host.includes('*') ? isWildcardDns1123Subdomain : isDns1123Subdomain),

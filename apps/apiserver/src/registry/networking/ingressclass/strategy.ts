@@ -2,7 +2,6 @@ import { IngressClasses } from '@tinkernetes/api';
 import type { IngressClass } from '@tinkernetes/api';
 import {
   forbidden,
-  invalid,
   isDns1123Label,
   isDns1123Subdomain,
   isPathSegmentName,
@@ -13,7 +12,7 @@ import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { fill, mapMember } from '../../fill';
 import { immutable } from '../../immutable';
-import { check, requireName, oneOf } from '../../rules';
+import { check, oneOf, requireName, validateDomainPrefixedPath } from '../../rules';
 import type { Errors } from '../../rules';
 
 const maxControllerLength = 250;
@@ -22,11 +21,8 @@ function validate({ spec }: IngressClass): Errors {
   const controller = spec?.controller ?? '';
   const errors: Errors = [];
   const path = 'spec.controller';
-  if (controller === '') errors.push(required(path));
-  else if (controller.length > maxControllerLength) errors.push(tooLong(path, maxControllerLength));
-  else if (!/^[^/]+\.[^/]+\/.+$/.test(controller)) {
-    errors.push(invalid(path, controller, 'must be a domain-prefixed path (such as "acme.io/foo")'));
-  }
+  if (controller.length > maxControllerLength) errors.push(tooLong(path, maxControllerLength));
+  errors.push(...validateDomainPrefixedPath(path, controller));
   const parameters = spec?.parameters;
   return parameters ? [...errors, ...validateParameters(parameters)] : errors;
 }
@@ -76,8 +72,8 @@ export const ingressClassStrategy = defineStrategy(IngressClasses, {
     ),
   validate,
   validateUpdate: (object, old) => [
-    ...immutable('spec.controller', object.spec?.controller, old.spec?.controller),
-    ...(object.spec?.parameters ? validateParameters(object.spec.parameters) : []),
+    ...immutable('spec.controller', object.spec?.controller ?? '', old.spec?.controller ?? ''),
+    ...validate(object),
   ],
   tableCells: (object, now) => [
     isDefault(object) ? `${object.metadata.name} (default)` : object.metadata.name,

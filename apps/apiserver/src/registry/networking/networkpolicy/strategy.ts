@@ -45,14 +45,16 @@ function defaultSpec(given: NetworkPolicySpec): NetworkPolicySpec {
 function validatePort(port: NetworkPolicyPort, path: string): Errors {
   const errors = oneOf(child(path, 'protocol'), port.protocol, ['TCP', 'UDP', 'SCTP']);
   const at = child(path, 'endPort');
-  if (port.port !== undefined) errors.push(...portNumberOrName(child(path, 'port'), port.port));
-  if (port.endPort === undefined) return errors;
+  const ofPort = port.port === undefined ? [] : portNumberOrName(child(path, 'port'), port.port);
+  if (port.endPort === undefined) return [...errors, ...ofPort];
   if (port.port === undefined) {
     return [...errors, invalid(at, port.endPort, 'may not be specified when `port` is not specified')];
   }
   if (typeof port.port === 'string') {
-    return [...errors, invalid(at, port.endPort, 'may not be specified when `port` is non-numeric')];
+    const detail = 'may not be specified when `port` is non-numeric';
+    return [...errors, invalid(at, port.endPort, detail), ...ofPort];
   }
+  errors.push(...ofPort);
   // Upstream reports the port here, not the end of the range.
   if (port.endPort < port.port)
     errors.push(invalid(at, port.port, 'must be greater than or equal to `port`'));

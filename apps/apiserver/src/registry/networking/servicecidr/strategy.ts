@@ -23,6 +23,11 @@ export const serviceCidrStrategy = defineStrategy(ServiceCIDRs, {
   keptByStatus: 'all',
   hasGeneration: false,
   validate,
-  validateUpdate: (object, old) => immutable('spec.cidrs', object.spec?.cidrs, old.spec?.cidrs),
+  validateUpdate: ({ spec }, { spec: oldSpec }) => {
+    const [cidrs, before] = [spec?.cidrs ?? [], oldSpec?.cidrs ?? []];
+    return cidrs.length === before.length
+      ? eachOf('spec.cidrs', cidrs, (cidr, at, i) => immutable(at, cidr, before[i]))
+      : immutable('spec.cidrs', spec?.cidrs, oldSpec?.cidrs);
+  },
   tableCells: (object, now) => [object.metadata.name, (object.spec?.cidrs ?? []).join(','), age(object, now)],
 });
