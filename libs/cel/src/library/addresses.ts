@@ -62,10 +62,17 @@ function fromBits(bits: bigint, width: number): string {
 }
 
 function ip(text: string): Ip {
-  if (isIP(text) === 0 || text.includes('%'))
-    throw new Error(`IP Address ${JSON.stringify(text)} parse error during conversion from string`);
+  if (isIP(text) === 0)
+    throw new Error(
+      `IP Address ${JSON.stringify(text)} parse error during conversion from string: ParseAddr(${JSON.stringify(text)}): unable to parse IP`,
+    );
+  if (text.includes('%'))
+    throw new Error(`IP address with zone value ${JSON.stringify(text)} is not allowed`);
+  if (isMapped(text)) throw new Error(`IPv4-mapped IPv6 address ${JSON.stringify(text)} is not allowed`);
   return new Ip(text);
 }
+const isMapped = (text: string): boolean => isIP(text) === 6 && /^::ffff:/.test(new Ip(text).canonical);
+const isAddress = (text: string): boolean => isIP(text) !== 0 && !text.includes('%') && !isMapped(text);
 
 function cidr(text: string): Cidr {
   const parsed = Cidr.tryParse(text);
@@ -81,7 +88,14 @@ export function registerAddresses(env: Environment): void {
   env.registerType(ipType, { ctor: Ip as unknown as new () => Ip, fields: {} });
   env.registerType(cidrType, { ctor: Cidr as unknown as new () => Cidr, fields: {} });
   env.registerFunction(`ip(string): ${ipType}`, ip);
-  env.registerFunction('isIP(string): bool', (text: string) => isIP(text) !== 0 && !text.includes('%'));
+  env.registerFunction('isIP(string): bool', isAddress);
+  class IpNamespace {}
+  env.registerType('kubernetes.IPNamespace', { ctor: IpNamespace, fields: {} });
+  env.registerConstant('ip', 'kubernetes.IPNamespace', new IpNamespace());
+  env.registerFunction(
+    'kubernetes.IPNamespace.isCanonical(string): bool',
+    (_: IpNamespace, text: string) => ip(text).canonical === text,
+  );
   env.registerFunction(`string(${ipType}): string`, (address: Ip) => address.canonical);
   env.registerFunction(`${ipType}.family(): int`, (address: Ip) => BigInt(isIP(address.text)));
   env.registerFunction(
@@ -106,6 +120,11 @@ export function registerAddresses(env: Environment): void {
       !isLinkLocal(a),
   );
   env.registerOperator(`${ipType} == ${ipType}`, (a: Ip, b: Ip) => a.canonical === b.canonical);
+  env.registerOperator(
+    `${cidrType} == ${cidrType}`,
+    (a: Cidr, b: Cidr) =>
+      a.prefix === b.prefix && new Ip(a.address).canonical === new Ip(b.address).canonical,
+  );
   env.registerFunction(`cidr(string): ${cidrType}`, cidr);
   env.registerFunction('isCIDR(string): bool', (text: string) => Cidr.tryParse(text) !== undefined);
   env.registerFunction(

@@ -43,12 +43,31 @@ function comparePre(a: string | undefined, b: string | undefined): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
+/** Without `v` and zeros before numbers, and with all three numbers. */
+function normalized(text: string): string {
+  const [, numbers = '', rest = ''] = /^v?([\d.]*)(.*)$/s.exec(text) ?? [];
+  const parts = numbers.split('.').map((part) => part.replace(/^0+(?=\d)/, ''));
+  while (parts.length < 3) parts.push('0');
+  return parts.join('.') + rest;
+}
+
 /** https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-semver-library */
 export function registerSemver(env: Environment): void {
   env.registerType(type, { ctor: Semver as unknown as new () => Semver, fields: {} });
   env.registerFunction('isSemver(string): bool', (text: string) => Semver.tryParse(text) !== undefined);
   env.registerFunction(`semver(string): ${type}`, (text: string) => {
     const version = Semver.tryParse(text);
+    if (!version)
+      throw new Error(`semver parse error during conversion from string: ${JSON.stringify(text)}`);
+    return version;
+  });
+  const normal = (text: string, isLoose: boolean) => (isLoose ? normalized(text) : text);
+  env.registerFunction(
+    'isSemver(string, bool): bool',
+    (text: string, isLoose: boolean) => Semver.tryParse(normal(text, isLoose)) !== undefined,
+  );
+  env.registerFunction(`semver(string, bool): ${type}`, (text: string, isLoose: boolean) => {
+    const version = Semver.tryParse(normal(text, isLoose));
     if (!version)
       throw new Error(`semver parse error during conversion from string: ${JSON.stringify(text)}`);
     return version;

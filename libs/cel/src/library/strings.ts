@@ -20,6 +20,29 @@ export function registerStrings(env: Environment): void {
   );
 }
 
+/** `strings.quote`: a text as it would be written in an expression. */
+export function registerQuote(env: Environment): void {
+  class Strings {}
+  env.registerType('kubernetes.Strings', { ctor: Strings, fields: {} });
+  env.registerConstant('strings', 'kubernetes.Strings', new Strings());
+  env.registerFunction('kubernetes.Strings.quote(string): string', (_: Strings, text: string) => {
+    const quoted = text.replace(/["\\\x07\b\f\n\r\t\v]/g, (char) => quotes[char] ?? char);
+    return `"${quoted}"`;
+  });
+}
+
+const quotes: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+};
+
 /** `jsonpatch.escapeKey`, for keys in JSON patch paths. */
 export function registerJsonPatch(env: Environment): void {
   class JsonPatch {}

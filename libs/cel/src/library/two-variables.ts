@@ -1,4 +1,5 @@
 import type { ASTNode, Environment } from '@marcbachmann/cel-js';
+import { sorted } from './more-lists';
 
 /** The parts of the library that a macro gets, as far as they are used here. */
 interface Type {
@@ -61,6 +62,13 @@ const quantifiers: Readonly<Record<string, Finish>> = {
   existsOne: (results) => results.map(valueOf).filter((value) => value === true).length === 1,
   exists_one: (results) => results.map(valueOf).filter((value) => value === true).length === 1,
 };
+/** The elements in the order of what the body is for each. */
+const inOrder: Finish = (results, entries) =>
+  sorted(
+    entries.map(([, value]) => value),
+    results.map(valueOf) as (bigint | number | string | boolean)[],
+  );
+
 const transformations: Readonly<Record<string, Finish>> = {
   transformList: (results) => results.map(valueOf),
   transformMap: (results, entries) => new Map(results.map((result, i) => [entries[i]?.[0], valueOf(result)])),
@@ -80,15 +88,18 @@ export function registerTwoVariables(env: Environment): void {
     env.registerFunction(`list.${name}(ast, ast, ast): ${type}`, expander(name, finish, type));
     env.registerFunction(`list.${name}(ast, ast, ast, ast): ${type}`, expander(name, finish, type));
   }
+  env.registerFunction('list.sortBy(ast, ast): list<dyn>', expander('sortBy', inOrder, 'list<dyn>'));
 }
 
 function expander(name: string, finish: Finish, resultType: string) {
   return ({ args, receiver }: { args: ASTNode[]; receiver: ASTNode }) => {
     const [key, value] = args as [ASTNode, ASTNode];
+    const hasOne = args.length === 2;
     const macro: Macro = {
       name,
       receiver,
-      variables: [variableName(key), variableName(value)],
+      // What has one variable has no name for the index.
+      variables: hasOne ? ['', variableName(key)] : [variableName(key), variableName(value)],
       filter: args.length === 4 ? args[2] : undefined,
       body: args[args.length - 1] as ASTNode,
     };

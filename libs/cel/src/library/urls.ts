@@ -10,7 +10,7 @@ class Url {
     const match = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#.*)?$/.exec(
       text,
     );
-    if (!match || /[\s\x00-\x1f]/.test(text)) return undefined;
+    if (!match || /[\x00-\x1f\x7f]/.test(text)) return undefined;
     const [, scheme = '', authority = '', path = '', query = ''] = match;
     if (scheme === '' && !path.startsWith('/')) return undefined;
     const host = authority.slice(authority.lastIndexOf('@') + 1);
