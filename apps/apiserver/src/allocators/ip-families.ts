@@ -18,8 +18,7 @@ export function initFamilies(service: Service): { service: Service; errors: Fiel
   const refused = validateClusterIps(spec);
   if (refused.length > 0) return { service, errors: refused };
   const isOpen = spec.clusterIP === 'None' && Object.keys(spec.selector ?? {}).length === 0;
-  const isUnset = !spec.ipFamilyPolicy && !spec.ipFamilies?.length;
-  const ipFamilyPolicy = spec.ipFamilyPolicy ?? (isOpen && isUnset ? 'RequireDualStack' : 'SingleStack');
+  const ipFamilyPolicy = spec.ipFamilyPolicy ?? (isOpen ? 'RequireDualStack' : 'SingleStack');
   const settled = { ...spec, ipFamilyPolicy };
   const errors = [...countErrors(settled), ...addressErrors(settled)];
   if (errors.length > 0) return { service, errors };

@@ -7,6 +7,7 @@ import { defineStrategy } from '../../define-strategy';
 import { mapMember } from '../../fill';
 import { defaultPodOnly, defaultPodSpec } from '../../pod-spec/defaults';
 import { withoutDisabledFields } from '../../pod-spec/disabled-fields';
+import { withAppArmorFields } from './apparmor';
 import { podFieldNames, podFields } from './fields';
 import { withLabelKeys } from './prepare';
 import { isTold, podWarnings } from './warnings';
@@ -39,11 +40,11 @@ export const podStrategy = defineStrategy(Pods, {
   hasGeneration: true,
   withoutDisabledFields: (pod) => mapMember(pod, 'spec', withoutDisabledFields),
   default: (pod) => withOneAddress(mapMember(pod, 'spec', (spec) => defaultPodOnly(defaultPodSpec(spec)))),
-  prepareForCreate: (pod, { now }) => {
-    const conditions = gatedCondition(pod, now);
+  prepareForCreate: (pod, context) => {
+    const conditions = gatedCondition(pod, context.now);
     const qosClass = qosClassOf(pod.spec);
     return {
-      ...withLabelKeys(pod),
+      ...withAppArmorFields(withLabelKeys(pod), context),
       status: { phase: 'Pending' as const, ...(conditions.length > 0 ? { conditions } : {}), qosClass },
     };
   },
