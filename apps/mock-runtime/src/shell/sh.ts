@@ -41,13 +41,19 @@ export async function sh(process: Process): Promise<number> {
 }
 
 /** `sh -c command`: one plain command takes the shell's place, as ash and bash do; it is then the one to be signalled. */
-function directCommand({ fs, env }: Process, script: string): string[] | undefined {
-  if (!/^[\w./-]+(?: +[\w./:,-]+)*$/.test(script)) return undefined;
-  const argv = script.split(/ +/);
+function directCommand({ fs, env, cwd }: Process, script: string): string[] | undefined {
+  const text = script.trim();
+  if (!plainCommand.test(text)) return undefined;
+  const argv = (text.match(plainWord) ?? []).map((word) => (/^['"]/.test(word) ? word.slice(1, -1) : word));
   const [command = ''] = argv;
-  const path = (env.PATH ?? '').split(':').some((dir) => fs.isExecutable(posix.join(dir, command)));
-  return path && !builtins[command] ? argv : undefined;
+  if (builtins[command]) return undefined;
+  const folders = command.includes('/') ? [cwd] : (env.PATH ?? '').split(':');
+  return folders.some((folder) => fs.isExecutable(posix.resolve(folder, command))) ? argv : undefined;
 }
+
+/** Words in which nothing is expanded, quoted or not. */
+const plainWord = /[\w./:,@%+=-]+|'[^']*'|"[^"$`\\]*"/g;
+const plainCommand = /^[\w./-]+(?: +(?:[\w./:,@%+=-]+|'[^']*'|"[^"$`\\]*"))*$/;
 
 function withName(shell: Interpreter, name: string | undefined): Interpreter {
   if (name === undefined) return shell;
