@@ -1,12 +1,13 @@
 // Preloaded into a component (`--require`): for how long its event loop was held up, and how much of that its thread ran.
 // What a busy machine takes from the process is no block of its own. Measures from its parent's message `begin` to `end`,
 // which it answers with the longest.
-const { readFileSync } = require('node:fs');
+const { openSync, readSync } = require('node:fs');
 
 const periodMs = 10;
+const stat = openSync(`/proc/self/task/${process.pid}/schedstat`, 'r');
+const bytes = Buffer.alloc(64);
 /** The main thread's time on a CPU, ms. Linux counts it in nanoseconds. */
-const onCpuMs = () =>
-  Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+const onCpuMs = () => parseInt(bytes.latin1Slice(0, readSync(stat, bytes, 0, bytes.length, 0)), 10) / 1e6;
 
 let longestMs = 0;
 let timer;
