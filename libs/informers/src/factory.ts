@@ -2,6 +2,7 @@ import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
 import type { Client } from '@tinkernetes/client';
 import type { Clock, Logger, Random } from '@tinkernetes/component-base';
 import { createGate } from './gate';
+import { createTexts } from './share-texts';
 import { Informer } from './shared-informer';
 import type { AroundNotification, InformerOptions, SharedInformer, SharedInformerFactory } from './types';
 
@@ -27,6 +28,7 @@ export function createSharedInformerFactory(options: SharedInformerFactoryOption
   const { client, clock, random, logger, signal, around } = options;
   const freeze = options.freeze ?? process.env.NODE_ENV === 'test';
   const lists = createGate(concurrentLists);
+  const texts = createTexts();
   const informers = new Map<string, { informer: SharedInformer<KubeObject>; run(): Promise<void> }>();
   const running = new Map<string, Promise<void>>();
   return {
@@ -44,6 +46,7 @@ export function createSharedInformerFactory(options: SharedInformerFactoryOption
         signal,
         freeze,
         lists,
+        texts,
         around,
       });
       informers.set(key, {

@@ -5,6 +5,7 @@ import { isTurnLong, letOthersRun, type Clock, type Logger, type Random } from '
 import type { Gate } from './gate';
 import { deepFreeze } from './deep-freeze';
 import { Reflector, type ReflectorSink } from './reflector';
+import { shareTexts } from './share-texts';
 import { shareUnchanged } from './share-unchanged';
 import { Store } from './store';
 import type {
@@ -25,6 +26,8 @@ export interface InformerDeps {
   freeze: boolean;
   /** Lists take turns in it. */
   lists: Gate;
+  /** Gives for equal texts of all objects one and the same. */
+  texts: (text: string) => string;
   around?: AroundNotification;
 }
 
@@ -149,6 +152,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Reflec
     delete object.metadata.managedFields;
     const old = this.store.getByKey(keyOf(object));
     if (old) shareUnchanged(old, object);
+    shareTexts(object, this.deps.texts, old);
     return this.store.put(this.deps.freeze ? deepFreeze(object) : object);
   }
 
