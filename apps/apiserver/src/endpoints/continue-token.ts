@@ -20,7 +20,7 @@ export function decodeContinue(token: string): ContinueToken {
   const text = Buffer.from(token, 'base64url').toString('latin1');
   let value: { v?: unknown; rv?: unknown; start?: unknown };
   try {
-    value = JSON.parse(text) as typeof value;
+    value = (JSON.parse(text) as typeof value | null) ?? {};
   } catch (error) {
     const first = text[0];
     const reason =
@@ -32,7 +32,7 @@ export function decodeContinue(token: string): ContinueToken {
   const { v, rv, start } = value;
   if (v !== tokenVersion) {
     throw badRequest(
-      'invalid continue token: continue key is not valid: server does not recognize this encoded version',
+      `invalid continue token: continue key is not valid: server does not recognize this encoded version ${typeof v === 'string' ? v : ''}`,
     );
   }
   if (typeof rv !== 'number' || rv === 0) {

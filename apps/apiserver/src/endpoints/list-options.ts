@@ -65,10 +65,15 @@ function watchErrors(q: ListQuery): FieldError[] {
       ),
     );
   }
-  if (match !== '' && q.sendInitialEvents !== undefined && match !== 'NotOlderThan') {
+  if (match !== '' && match !== 'NotOlderThan') {
     errors.push(notSupported('resourceVersionMatch', match, ['NotOlderThan']));
   }
-  if (q.continue !== '') errors.push(forbidden('continue', 'continue is forbidden for watch'));
+  // Upstream blames the match for the token, and only where nothing is said of initial events.
+  if (q.continue !== '' && q.sendInitialEvents === undefined) {
+    errors.push(
+      forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'),
+    );
+  }
   return errors;
 }
 

@@ -113,10 +113,10 @@ async function continued(
   selection: Selection,
   query: ListQuery & Pick<ServedResource, 'prepare'>,
 ): Promise<Page> {
+  const { revision, startAfter } = decodeContinue(query.continue);
   if (query.resourceVersion !== '' && query.resourceVersion !== '0') {
     throw badRequest('specifying resource version is not allowed when using continue');
   }
-  const { revision, startAfter } = decodeContinue(query.continue);
   return await asOf(context, store, selection, { ...query, revision, startAfter });
 }
 

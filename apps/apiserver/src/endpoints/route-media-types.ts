@@ -33,7 +33,7 @@ export function checkRouteMediaTypes(
 
 /** Throws 406 where nothing that is accepted is among what can be answered. */
 export function checkAccepted(accept: string | undefined, produced: readonly string[]): void {
-  if (!accept || accept === 'application/json') return;
+  if (!accept || produced[0] === accept) return;
   if (mediaTypesIn(accept).some((type) => type === '*/*' || produced.includes(type))) return;
   const message = `406: Not Acceptable\n\nAvailable representations: ${produced.join(', ')}`;
   throw new StatusError('NotAcceptable', message, { details: {} });

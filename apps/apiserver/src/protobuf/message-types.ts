@@ -51,6 +51,8 @@ function build(name: string): MessageType | undefined {
       pointer: pointers.has(jsonName ?? protoName),
     };
   });
+  // Go writes a message's fields in the order of their numbers.
+  fields.sort((a, b) => a.number - b.number);
   return { name, fields, byNumber: new Map(fields.map((f) => [f.number, f])) };
 }
 

@@ -15,7 +15,9 @@ import {
   required,
 } from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
+import { autoscalerTargets } from '../../../printers/autoscalers';
 import { defineStrategy } from '../../define-strategy';
+import { convertAutoscaler } from '../../generic/convert-autoscaler';
 import { fill, mapMember } from '../../fill';
 import { eachOf, oneOf } from '../../rules';
 import type { Errors } from '../../rules';
@@ -106,26 +108,6 @@ function validatePolicy({ type, value, periodSeconds }: HPAScalingPolicy, path: 
   ];
 }
 
-/** `cpu: 12%/80%`, `<unknown>` before there is a measurement. */
-function targets({ spec, status }: HorizontalPodAutoscaler): string {
-  const metrics = spec?.metrics ?? [];
-  if (metrics.length === 0) return '<none>';
-  const texts = metrics.map((metric, i) => {
-    const wanted = metric.resource?.target;
-    if (!wanted) return metric.type;
-    const current = status?.currentMetrics?.[i]?.resource?.current;
-    const name = metric.resource?.name ?? '';
-    if (wanted.averageValue !== undefined) {
-      return `${name}: ${current?.averageValue ?? '<unknown>'}/${wanted.averageValue}`;
-    }
-    const utilization =
-      current?.averageUtilization === undefined ? '<unknown>' : `${current.averageUtilization}%`;
-    return `${name}: ${utilization}/${wanted.averageUtilization ?? '<auto>'}%`;
-  });
-  const shown = texts.slice(0, 2).join(', ');
-  return texts.length > 2 ? `${shown} + ${texts.length - 2} more...` : shown;
-}
-
 /** Source: k8s.io/kubernetes/pkg/registry/autoscaling/horizontalpodautoscaler. */
 export const horizontalPodAutoscalerStrategy = defineStrategy(HorizontalPodAutoscalers, {
   hasGeneration: false,
@@ -133,11 +115,14 @@ export const horizontalPodAutoscalerStrategy = defineStrategy(HorizontalPodAutos
     autoscaler.apiVersion === 'autoscaling/v1' ? autoscaler : mapMember(autoscaler, 'spec', defaultSpec),
   validate,
   tableCells: (autoscaler, now) => {
-    const { spec, status, metadata } = autoscaler;
+    const { spec, status, metadata } = convertAutoscaler(
+      autoscaler,
+      'autoscaling/v2',
+    ) as HorizontalPodAutoscaler;
     return [
       metadata.name,
       `${spec?.scaleTargetRef?.kind ?? ''}/${spec?.scaleTargetRef?.name ?? ''}`,
-      targets(autoscaler),
+      autoscalerTargets({ spec, status }),
       String(spec?.minReplicas ?? '<unset>'),
       spec?.maxReplicas ?? 0,
       status?.currentReplicas ?? 0,

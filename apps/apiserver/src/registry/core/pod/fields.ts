@@ -12,4 +12,8 @@ export const podFields = ({ spec, status }: Pod): Record<string, string> => ({
   'status.nominatedNodeName': status?.nominatedNodeName ?? '',
 });
 
-export const podFieldNames = Object.keys(podFields({ metadata: { name: '' }, spec: { containers: [] } }));
+/** `status.podIPs` may be asked for, and is never set. */
+export const podFieldNames = [
+  ...Object.keys(podFields({ metadata: { name: '' }, spec: { containers: [] } })),
+  'status.podIPs',
+];
