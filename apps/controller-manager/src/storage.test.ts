@@ -262,6 +262,31 @@ it.each<[string, Partial<PersistentVolumeSpec>, reason: string, message: string]
   await eventually(async () => expect(await messagesOf(name, reason)).toEqual([message]));
 });
 
+it.each([
+  ['of its own accord', { 'pv.kubernetes.io/bound-by-controller': 'yes' }, undefined],
+  ['by its maker', {}, { name: 'twice' }],
+])('frees a volume that was reserved %s for a claim with another volume', async (_, annotations, left) => {
+  const claim = await getClaim('twice').catch(() => createClaim('twice'));
+  await boundVolume('twice');
+  const name = left ? 'second' : 'third';
+  const claimRef = { kind: 'PersistentVolumeClaim', namespace, name: 'twice', uid: claim.metadata.uid };
+  await volumes().create({
+    metadata: { name, annotations },
+    spec: {
+      capacity: { storage: '1Gi' },
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: 'manual',
+      hostPath: { path: '/tmp/twice' },
+      claimRef,
+    },
+  });
+  await eventually(async () => {
+    const { spec, status } = await volumes().get(name);
+    expect(status?.phase).toBe('Available');
+    expect([spec.claimRef?.name, spec.claimRef?.uid]).toEqual([left?.name, undefined]);
+  });
+});
+
 it('calls a claim lost whose volume is gone', async () => {
   await createClaim('orphan');
   const volume = await boundVolume('orphan');

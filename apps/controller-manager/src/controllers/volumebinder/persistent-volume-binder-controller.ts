@@ -18,12 +18,13 @@ import { queueController } from '../../manager/queue-controller';
 import { sameStatus } from '../shared/same-status';
 import { claimsOf } from '../volumeprotection/persistent-volume-claim-protection-controller';
 import { hostPathProvisioner, provisionedBy, provisionVolume } from './host-path-provisioner';
+import { boundByController } from './annotations';
 import { createBinderMetrics } from './binder-metrics';
 import { classNameOf, findVolume, isReservedFor, mismatchOf, waitsForConsumer } from './match';
+import { withoutClaim } from './unbound';
 import { waitingFor } from './waiting';
 
 const bindCompleted = 'pv.kubernetes.io/bind-completed';
-const boundByController = 'pv.kubernetes.io/bound-by-controller';
 const provisionerAnnotation = 'volume.kubernetes.io/storage-provisioner';
 const selectedNode = 'volume.kubernetes.io/selected-node';
 const volumePrefix = 'volume/';
@@ -283,9 +284,20 @@ class VolumeBinder implements Reconciler {
       return;
     }
     const claim = this.claims.lister.get(claimRef.name ?? '', claimRef.namespace);
-    if (claim && claim.metadata.uid === claimRef.uid) return;
+    const isForClaim = claim?.metadata.uid === claimRef.uid;
+    const boundTo = isForClaim ? claim?.spec.volumeName : undefined;
+    if (isForClaim && (!boundTo || boundTo === volume.metadata.name)) return;
+    // What was provisioned for a claim that has another volume is of no use; any other is free again.
+    const isSpare = volume.metadata.annotations?.[provisionedBy] !== undefined;
+    if (isForClaim && !(isSpare && volume.spec.persistentVolumeReclaimPolicy === 'Delete'))
+      return this.unbind(volume);
     if (volume.status?.phase === 'Failed') return;
     await this.reclaim(await this.writeVolumeStatus(volume, { phase: 'Released' }));
+  }
+
+  private async unbind(volume: PersistentVolume): Promise<void> {
+    const free = await this.context.client.for(PersistentVolumes).update(withoutClaim(volume));
+    await this.writeVolumeStatus(free, { phase: 'Available' });
   }
 
   /** What becomes of a volume whose claim is gone. */

@@ -1,0 +1,2 @@
+/** The binding was the controller's choice, and not somebody's who wrote it into the object. */
+export const boundByController = 'pv.kubernetes.io/bound-by-controller';
