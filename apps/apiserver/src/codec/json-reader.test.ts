@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { JsonSyntaxError, parseJson } from './json-reader';
+import { hasCuts, JsonSyntaxError, parseJson } from './json-reader';
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
@@ -28,8 +28,26 @@ describe('parseJson', () => {
 
   it('refuses what is too deep instead of overflowing the stack', () => {
     expect(() => parseJson('['.repeat(200_000))).toThrow("invalid character '[' exceeded max depth");
-    expect(() => parseJson(nested(501))).toThrow("invalid character '[' exceeded max depth");
-    expect(() => parseJson(`["]]]]]]]]\\\\", "\\"]]]]", ${nested(500)}]`)).toThrow('exceeded max depth');
+    expect(() => parseJson(nested(10_001))).toThrow("invalid character '[' exceeded max depth");
+    expect(() => parseJson(`["]]]]]]]]\\\\", "\\"]]]]", ${nested(10_000)}]`)).toThrow('exceeded max depth');
+  });
+
+  it('reads what is deep, and says that it has kept no more than the beginning', () => {
+    const { value, isCut } = parseJson(`{"a":${nested(9_999)},"b":1}`);
+    expect(isCut).toBe(true);
+    expect(hasCuts(value)).toBe(true);
+    expect(value).toHaveProperty('b', 1);
+    expect(parseJson(nested(500)).isCut).toBeUndefined();
+  });
+
+  it.each([
+    ['{"a":1,}', 'looking for beginning of object key string'],
+    ['[1,]', 'looking for beginning of value'],
+    ['[1 2]', 'after array element'],
+    ['{"a" 1}', 'after object key'],
+    ['{"a":1 "b":2}', 'after object key:value pair'],
+  ])('finds fault with %s in the depth, too', (text, fault) => {
+    expect(() => parseJson(`${'['.repeat(600)}${text}${']'.repeat(600)}`)).toThrow(fault);
   });
 
   it('takes 500 levels, and any number of brackets in strings', () => {

@@ -10,13 +10,27 @@ export interface ParsedJson {
   duplicates: string[];
   /** Of YAML: what go-yaml's strict decoder says of each key that occurs twice in one map. */
   duplicateLines?: string[];
+  /** Whether something lay deeper than `maxDepth`: `hasCuts` says where a value still has its place. */
+  isCut?: boolean;
 }
 
 /**
- * How many objects and arrays may lie in each other. Go takes 10,000; here every level takes stack in each step that
- * follows, and V8 ends the whole process when a regular expression has to be compiled where little stack is left.
+ * How many objects and arrays in each other are kept. Every level takes stack in each step that follows, and V8 ends the
+ * whole process when a regular expression has to be compiled where little stack is left.
  */
 export const maxDepth = 500;
+
+/** How many there may be: what lies deeper than `maxDepth` is read, and cut off. As in Go's encoding/json. */
+const goDepth = 10_000;
+
+const cutMark = '\u0000cut';
+const cuts = { '{': () => ({ [cutMark]: true }), '[': () => [cutMark] } as const;
+
+/** Whether part of a value was cut off because it lay too deep. */
+export function hasCuts(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some((item) => item === cutMark || hasCuts(item));
+  return isObject(value) && (Object.hasOwn(value, cutMark) || Object.values(value).some(hasCuts));
+}
 
 /**
  * Parses JSON. Compact text without duplicate keys, which is what clients send, takes only V8's own parser; anything
@@ -80,6 +94,7 @@ const escapes: Record<string, string> = {
 
 class Reader {
   private at = 0;
+  private isCut = false;
   private readonly duplicates: string[] = [];
 
   constructor(private readonly text: string) {}
@@ -89,7 +104,7 @@ class Reader {
     const value = this.value('', 'looking for beginning of value', 0);
     this.space();
     if (this.at < this.text.length) throw this.invalid('after top-level value');
-    return { value, duplicates: this.duplicates };
+    return { value, duplicates: this.duplicates, ...(this.isCut ? { isCut: true } : undefined) };
   }
 
   invalid(context: string): JsonSyntaxError {
@@ -108,11 +123,60 @@ class Reader {
 
   private value(path: string, context: string, depth: number): unknown {
     const char = this.text[this.at];
+    if (depth >= maxDepth && (char === '{' || char === '[')) {
+      this.passOver(depth);
+      return cuts[char]();
+    }
     switch (char) {
       case '{':
         return this.object(path, depth + 1);
       case '[':
         return this.array(path, depth + 1);
+      default:
+        return this.scalar(context);
+    }
+  }
+
+  /** Reads an object or array without keeping it, and without taking stack for what is in it. */
+  private passOver(depth: number): void {
+    this.isCut = true;
+    const open: string[] = [];
+    do {
+      const char = this.text[this.at];
+      if (char === '{' || char === '[') {
+        if (depth + open.length >= goDepth) throw this.invalid('exceeded max depth');
+        open.push(char === '{' ? '}' : ']');
+        this.at++;
+        this.space();
+        if (this.text[this.at] !== open.at(-1)) {
+          if (char === '{') this.key();
+          continue;
+        }
+      } else this.scalar('looking for beginning of value');
+      this.passEnds(open);
+    } while (open.length > 0);
+  }
+
+  /** From the end of a value, or an empty one's closing bracket, to where the next one begins. */
+  private passEnds(open: string[]): void {
+    for (let close = open.at(-1); close !== undefined; close = open.at(-1)) {
+      this.space();
+      const next = this.text[this.at];
+      if (next !== ',' && next !== close)
+        throw this.invalid(close === '}' ? 'after object key:value pair' : 'after array element');
+      this.at++;
+      if (next === ',') {
+        this.space();
+        if (close === '}') this.key();
+        return;
+      }
+      open.pop();
+    }
+  }
+
+  private scalar(context: string): unknown {
+    const char = this.text[this.at];
+    switch (char) {
       case '"':
         return this.string();
       case 't':
@@ -127,8 +191,18 @@ class Reader {
     }
   }
 
+  /** A member's name, up to where its value begins. */
+  private key(): string {
+    if (this.text[this.at] !== '"') throw this.invalid('looking for beginning of object key string');
+    const key = this.string();
+    this.space();
+    if (this.text[this.at] !== ':') throw this.invalid('after object key');
+    this.at++;
+    this.space();
+    return key;
+  }
+
   private object(path: string, depth: number): Record<string, unknown> {
-    if (depth > maxDepth) throw this.invalid('exceeded max depth');
     this.at++;
     const out: Record<string, unknown> = {};
     this.space();
@@ -138,12 +212,7 @@ class Reader {
     }
     for (;;) {
       this.space();
-      if (this.text[this.at] !== '"') throw this.invalid('looking for beginning of object key string');
-      const key = this.string();
-      this.space();
-      if (this.text[this.at] !== ':') throw this.invalid('after object key');
-      this.at++;
-      this.space();
+      const key = this.key();
       const place = path ? `${path}.${key}` : key;
       const value = this.value(place, 'looking for beginning of value', depth);
       this.put(out, key, value, place);
@@ -168,7 +237,6 @@ class Reader {
   }
 
   private array(path: string, depth: number): unknown[] {
-    if (depth > maxDepth) throw this.invalid('exceeded max depth');
     this.at++;
     const out: unknown[] = [];
     this.space();

@@ -16,7 +16,7 @@ export type ParsedYaml = Required<ParsedJson>;
  * strings; duplicates are reported.
  */
 export function parseYaml(text: string): ParsedYaml {
-  if (isDeep(text)) throw new JsonSyntaxError('yaml: exceeded max depth of 10000');
+  if (isDeep(text)) return deepJson(text);
   const documents = parseAllDocuments(text, {
     version: '1.1',
     uniqueKeys: false,
@@ -25,7 +25,7 @@ export function parseYaml(text: string): ParsedYaml {
     customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || isJsonTag(tag)),
   });
   const document = Array.isArray(documents) ? documents[0] : undefined;
-  if (!document) return { value: null, duplicates: [], duplicateLines: [] };
+  if (!document) return { value: null, duplicates: [], duplicateLines: [], isCut: false };
   const error = document.errors[0];
   if (error) throw new JsonSyntaxError(goYamlError(error, text));
   const duplicates: string[] = [];
@@ -37,6 +37,7 @@ export function parseYaml(text: string): ParsedYaml {
     value: hasSurrogates(text) ? parseJson(JSON.stringify(value)).value : value,
     duplicates,
     duplicateLines,
+    isCut: false,
   };
 }
 
@@ -57,6 +58,18 @@ function isDeep(text: string): boolean {
     if (depth > maxDepth) return true;
   }
   return false;
+}
+
+/** JSON is YAML, and its reader needs no stack for depth. */
+function deepJson(text: string): ParsedYaml {
+  const tooDeep = (cause?: unknown) => new JsonSyntaxError('yaml: exceeded max depth of 10000', { cause });
+  if (!/^\s*[[{]/.test(text)) throw tooDeep();
+  try {
+    const { value, isCut = false } = parseJson(text);
+    return { value, duplicates: [], duplicateLines: [], isCut };
+  } catch (error) {
+    throw error instanceof JsonSyntaxError ? tooDeep(error) : error;
+  }
 }
 
 /** Times, sexagesimal numbers and the like are text to whoever wants JSON, as they are to go-yaml. */

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@tinkernetes/api';
 import { applyConfiguration, badRequest, conflict, isObject, StatusError } from '@tinkernetes/apimachinery';
-import { JsonSyntaxError } from '../codec/json-reader';
+import { hasCuts, JsonSyntaxError } from '../codec/json-reader';
 import { jsonTypeOf } from '../codec/type-decoder';
 import { unstructuredProblem } from '../codec/unstructured-problem';
 import { parseYaml } from '../codec/yaml-reader';
@@ -12,6 +12,7 @@ import type { Endpoint, EndpointContext, ResourceRequest } from './context';
 import { storeOf } from './context';
 import { checkNamespace } from './create';
 import { objectInVersion, toStorage } from './presenter';
+import { tooDeep } from './read-object';
 import { checkName } from './update';
 import { updateKindOf } from './update-kind';
 import { writeContext } from './write-context';
@@ -67,6 +68,7 @@ export async function applyTo<T extends KubeObject>(
     });
     reportDuplicates(request, given.duplicates, query.fieldValidation);
     const object = settle(decodeApplied(resource, result, config));
+    if (given.isCut && hasCuts(object)) throw tooDeep();
     checkName(object.metadata.name, info.name);
     checkNamespace(object.metadata.namespace, request.namespace);
     return toStorage(resource, object);
@@ -157,13 +159,15 @@ interface Config {
   config: KubeObject;
   /** Keys that are there twice, in the YAML decoder's words. */
   duplicates: readonly string[];
+  /** Whether something in it lay too deep to be kept. */
+  isCut: boolean;
 }
 
 function parseConfig(body: Buffer): Config {
   try {
-    const { value, duplicateLines } = parseYaml(body.toString('utf8'));
+    const { value, duplicateLines, isCut } = parseYaml(body.toString('utf8'));
     if (value !== null && !isObject(value)) throw notAnObject(value);
-    return { config: withoutNullMetadata(value ?? {}) as KubeObject, duplicates: duplicateLines };
+    return { config: withoutNullMetadata(value ?? {}) as KubeObject, duplicates: duplicateLines, isCut };
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`, error);

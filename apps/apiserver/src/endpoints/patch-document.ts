@@ -9,13 +9,14 @@ import {
   isObject,
   type StatusError,
 } from '@tinkernetes/apimachinery';
-import { JsonSyntaxError, parseJson, type ParsedJson } from '../codec/json-reader';
+import { hasCuts, JsonSyntaxError, parseJson, type ParsedJson } from '../codec/json-reader';
 import type { ObjectCodec } from '../codec/object-codec';
 import { jsonTypeOf } from '../codec/type-decoder';
 import { readBody } from '../server/body';
 import type { EndpointContext, ResourceRequest } from './context';
 import { checkPatchedType, decodePatched, reportPatched, showPatched } from './patch-strictness';
 import { patchType } from './patch-type';
+import { tooDeep } from './read-object';
 import type { FieldValidation } from './write-options';
 
 /** What a patch is made for: the kind it patches, as the request's version shows it. */
@@ -39,6 +40,8 @@ interface PatchDocument {
   show(patched: unknown): string;
   /** Members that are there twice, or have no meaning. */
   strictErrors: readonly string[];
+  /** Whether something in it lay too deep to be kept. */
+  isCut: boolean;
 }
 
 /** The patch in the request's body. */
@@ -61,6 +64,7 @@ export async function readPatch(
       const { object, unknown } = isInternal
         ? internalObject(patched)
         : decodePatched(target.codec, patched, { shown, strategic });
+      if (document.isCut && hasCuts(object)) throw tooDeep();
       const strict = [...strictErrors, ...(strategic ? [...unknown].sort() : unknown)];
       reportPatched(request, shown, strict, target.fieldValidation);
       return object;
@@ -78,10 +82,11 @@ const documents: Readonly<
 
 function jsonPatch(body: Buffer, { custom, fieldValidation }: PatchTarget): PatchDocument {
   const isLoose = fieldValidation === 'Ignore';
-  const { value: change, duplicates } = parse(body, isLoose ? '' : strictPrefix);
+  const { value: change, duplicates, isCut = false } = parse(body, isLoose ? '' : strictPrefix);
   return {
     apply: (live) => applyJsonPatch(live, change, { isLoose }),
     show: (patched) => showPatched(patched, change, custom),
+    isCut,
     strictErrors: [...duplicateFields(duplicates), ...unknownMembers(change)].map(
       (text) => `json patch ${text}`,
     ),
@@ -89,14 +94,18 @@ function jsonPatch(body: Buffer, { custom, fieldValidation }: PatchTarget): Patc
 }
 
 function mergePatch(body: Buffer, { custom, fieldValidation }: PatchTarget): PatchDocument {
-  const { value: change, duplicates } =
-    fieldValidation === 'Ignore' ? parseLoosely(body) : parse(body, strictPrefix);
+  const {
+    value: change,
+    duplicates,
+    isCut = false,
+  } = fieldValidation === 'Ignore' ? parseLoosely(body) : parse(body, strictPrefix);
   if (change === null) throw badMergePatch();
   if (fieldValidation !== 'Ignore') checkIsObject(change, strictPrefix);
   else if (!isObject(change) && !Array.isArray(change)) throw badMergePatch();
   return {
     apply: (live) => applyMergePatch(live, change),
     show: (patched) => showPatched(patched, change, custom),
+    isCut,
     strictErrors: duplicateFields(duplicates),
   };
 }
@@ -116,11 +125,12 @@ function parseLoosely(body: Buffer): ParsedJson {
 }
 
 function strategicPatch(body: Buffer, { codec }: PatchTarget): PatchDocument {
-  const { value: change, duplicates } = parse(body, '');
+  const { value: change, duplicates, isCut = false } = parse(body, '');
   if (change !== null) checkIsObject(change, '');
   return {
     apply: (live) => applyStrategicMergePatch(live, change, codec.schemaName ?? '', loadSchemas()),
     show: () => goFormat(change),
+    isCut,
     strictErrors: duplicateFields(duplicates),
   };
 }

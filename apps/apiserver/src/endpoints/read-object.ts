@@ -1,5 +1,6 @@
 import type { KubeObject } from '@tinkernetes/api';
 import { badRequest, invalidError, type StatusError } from '@tinkernetes/apimachinery';
+import { hasCuts, maxDepth } from '../codec/json-reader';
 import { schemaCodec, type ObjectCodec } from '../codec/object-codec';
 import { bodyFormat, excerpt, parseBody, unrecognized } from '../server/decode-body';
 import { readBody } from '../server/body';
@@ -24,10 +25,11 @@ export async function readTypedObject(
   const format = bodyFormat(request.raw.headers['content-type']);
   const body = await readBody(request.raw, context.options.maxRequestBodyBytes);
   const started = context.clock.now();
-  const { value, duplicates, duplicateLines } = parseBody(body, format, codec.kind);
+  const { value, duplicates, duplicateLines, isCut } = parseBody(body, format, codec.kind);
   if (request.resource.custom) checkHasKind(value, body, codec);
   checkType(value, options, request.resource.custom);
   const { object, unknown } = codec.decode(value, { keepsEmpty: true });
+  if (isCut && hasCuts(object)) throw tooDeep();
   const strict = duplicateLines
     ? [...inOneError(duplicateLines), ...[...unknown].sort()]
     : [...duplicates.map((field) => `duplicate field "${field}"`), ...unknown];
@@ -78,6 +80,9 @@ function checkHasKind(value: unknown, body: Buffer, codec: ObjectCodec): void {
   if (typeof kind === 'string' && kind) return;
   throw unrecognized(codec.kind, `Object 'Kind' is missing in '${body.toString('utf8')}' (${excerpt(body)})`);
 }
+
+/** Upstream keeps what is up to 10,000 levels deep; here nothing is stored that is not whole. */
+export const tooDeep = (): StatusError => badRequest(`nested more than ${maxDepth} levels deep`);
 
 function wrongType(kind: string, apiVersion: string, codec: ObjectCodec, target: string): StatusError {
   const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
