@@ -10,15 +10,32 @@ type Counter =
   | 'unavailableReplicas'
   | 'fullyLabeledReplicas'
   | 'currentReplicas';
-type ReplicaStatus = { [K in Counter]?: number } & { observedGeneration?: number; collisionCount?: number };
+interface ReplicaStatus extends Partial<Record<Counter, number>> {
+  observedGeneration?: number;
+  collisionCount?: number;
+  terminatingReplicas?: number;
+}
+
+/** Upstream looks at a Deployment's generation first, and calls a StatefulSet's ready replicas by their path. */
+interface StatusWords {
+  readonly isGenerationFirst?: boolean;
+  readonly readyName?: string;
+}
 
 /** No counter is negative or exceeds what it is part of. Source: apps/validation.ValidateDeploymentStatus and siblings. */
-export function validateReplicaStatus(status: ReplicaStatus, counters: readonly Counter[]): Errors {
+export function validateReplicaStatus(
+  status: ReplicaStatus,
+  counters: readonly Counter[],
+  { isGenerationFirst = false, readyName = 'readyReplicas' }: StatusWords = {},
+): Errors {
   const path = (name: string) => `status.${name}`;
   const value = (name: Counter) => status[name] ?? 0;
+  const generation = notNegative(path('observedGeneration'), status.observedGeneration);
   const errors: Errors = [
-    ...notNegative(path('observedGeneration'), status.observedGeneration),
+    ...(isGenerationFirst ? generation : []),
     ...counters.flatMap((name) => notNegative(path(name), value(name))),
+    ...(isGenerationFirst ? [] : generation),
+    ...notNegative(path('terminatingReplicas'), status.terminatingReplicas),
     ...notNegative(path('collisionCount'), status.collisionCount),
   ];
   const parts = counters.filter((name) => name !== 'replicas' && name !== 'unavailableReplicas');
@@ -27,11 +44,9 @@ export function validateReplicaStatus(status: ReplicaStatus, counters: readonly 
       errors.push(invalid(path(name), value(name), 'cannot be greater than status.replicas'));
     }
   }
-  if (counters.includes('availableReplicas') && value('availableReplicas') > value('readyReplicas')) {
-    errors.push(
-      invalid(path('availableReplicas'), value('availableReplicas'), 'cannot be greater than readyReplicas'),
-    );
-  }
+  const available = value('availableReplicas');
+  if (counters.includes('availableReplicas') && available > value('readyReplicas'))
+    errors.push(invalid(path('availableReplicas'), available, `cannot be greater than ${readyName}`));
   return errors;
 }
 

@@ -62,6 +62,10 @@ export const deviceClassStrategy = defineStrategy(DeviceClasses, {
 });
 
 export const resourceClaimStrategy = defineStrategy(ResourceClaims, {
+  validateStatusUpdate: ({ status }) =>
+    status?.reservedFor?.length && !status.allocation
+      ? [forbidden('status.reservedFor', 'may not be specified when `allocated` is not set')]
+      : [],
   keptByStatus: 'all',
   returnDeletedObject: true,
   hasGeneration: false,

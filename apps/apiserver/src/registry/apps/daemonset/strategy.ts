@@ -82,6 +82,18 @@ function validate({ spec }: DaemonSet): Errors {
   ];
 }
 
+const counters = [
+  'currentNumberScheduled',
+  'numberMisscheduled',
+  'desiredNumberScheduled',
+  'numberReady',
+  'observedGeneration',
+  'updatedNumberScheduled',
+  'numberAvailable',
+  'numberUnavailable',
+  'collisionCount',
+] as const;
+
 /** Source: k8s.io/kubernetes/pkg/registry/apps/daemonset. */
 export const daemonSetStrategy = defineStrategy(DaemonSets, {
   withoutDisabledFields: withoutDisabledInTemplate,
@@ -103,6 +115,8 @@ export const daemonSetStrategy = defineStrategy(DaemonSets, {
     ...immutable('spec.selector', set.spec?.selector, old.spec?.selector),
     ...validate(set),
   ],
+  validateStatusUpdate: ({ status }) =>
+    counters.flatMap((name) => notNegative(`status.${name}`, status?.[name])),
   warnings: (set, old) => (isTold(set, old) ? templateWarnings(set.spec?.template, 'spec.template') : []),
   tableCells: daemonSetCells,
   unset: (set) => withTemplateGeneration(set, 0),

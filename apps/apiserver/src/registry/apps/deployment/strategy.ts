@@ -104,13 +104,11 @@ export const deploymentStrategy = defineStrategy(Deployments, {
     !semanticEqual(deployment.metadata.annotations, old.metadata.annotations),
   keptByStatus: 'labels',
   validateStatusUpdate: (deployment) =>
-    validateReplicaStatus(deployment.status ?? {}, [
-      'replicas',
-      'updatedReplicas',
-      'readyReplicas',
-      'availableReplicas',
-      'unavailableReplicas',
-    ]),
+    validateReplicaStatus(
+      deployment.status ?? {},
+      ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas'],
+      { isGenerationFirst: true },
+    ),
   warnings: (deployment, old) => [
     ...(old ? [] : podNameWarnings(deployment)),
     ...(isTold(deployment, old) ? templateWarnings(deployment.spec?.template, 'spec.template') : []),

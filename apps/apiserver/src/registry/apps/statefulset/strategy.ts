@@ -183,13 +183,11 @@ export const statefulSetStrategy = defineStrategy(StatefulSets, {
       : [forbidden('spec', unchangeable)]),
   ],
   validateStatusUpdate: (set) =>
-    validateReplicaStatus(set.status ?? { replicas: 0 }, [
-      'replicas',
-      'readyReplicas',
-      'currentReplicas',
-      'updatedReplicas',
-      'availableReplicas',
-    ]),
+    validateReplicaStatus(
+      set.status ?? { replicas: 0 },
+      ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
+      { readyName: 'status.readyReplicas' },
+    ),
   warnings: (set, old) => [
     ...(isTold(set, old) ? templateWarnings(set.spec?.template, 'spec.template') : []),
     ...((set.spec?.revisionHistoryLimit ?? 0) < 0

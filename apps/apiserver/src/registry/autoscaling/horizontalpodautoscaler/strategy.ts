@@ -19,7 +19,7 @@ import { autoscalerTargets } from '../../../printers/autoscalers';
 import { defineStrategy } from '../../define-strategy';
 import { convertAutoscaler } from '../../generic/convert-autoscaler';
 import { fill, mapMember } from '../../fill';
-import { eachOf, oneOf } from '../../rules';
+import { eachOf, oneOf, notNegative } from '../../rules';
 import type { Errors } from '../../rules';
 import { validateMetricSpec, validateReference } from './validate-metrics';
 
@@ -113,6 +113,10 @@ export const horizontalPodAutoscalerStrategy = defineStrategy(HorizontalPodAutos
   hasGeneration: false,
   default: (autoscaler) =>
     autoscaler.apiVersion === 'autoscaling/v1' ? autoscaler : mapMember(autoscaler, 'spec', defaultSpec),
+  validateStatusUpdate: ({ status }) => [
+    ...notNegative('status.currentReplicas', status?.currentReplicas),
+    ...notNegative('status.desiredReplicas', status?.desiredReplicas),
+  ],
   validate,
   tableCells: (autoscaler, now) => {
     const { spec, status, metadata } = convertAutoscaler(

@@ -2,7 +2,7 @@ import { Namespaces } from '@tinkernetes/api';
 import type { Namespace } from '@tinkernetes/api';
 import { check, eachOf } from '../../rules';
 import type { Errors } from '../../rules';
-import { forbidden, invalid, isDns1123Label, isQualifiedName } from '@tinkernetes/apimachinery';
+import { invalid, isDns1123Label, isQualifiedName } from '@tinkernetes/apimachinery';
 import { namespaceCells } from '../../../printers/nodes';
 import { defineStrategy } from '../../define-strategy';
 
@@ -47,17 +47,21 @@ export const namespaceStrategy = defineStrategy(Namespaces, {
   }),
   validate: (namespace) =>
     eachOf('spec.finalizers', namespace.spec?.finalizers, (name) => validateFinalizer(name)),
+  prepareForStatusUpdate: (namespace) => ({
+    ...namespace,
+    status: { phase: 'Active' as const, ...namespace.status },
+  }),
   validateStatusUpdate: (namespace) => {
     const phase = namespace.status?.phase;
     const path = 'status.Phase';
     if (!namespace.metadata.deletionTimestamp) {
       return phase === undefined || phase === 'Active'
         ? []
-        : [forbidden(path, "may only be 'Active' if `deletionTimestamp` is empty")];
+        : [invalid(path, phase, "may only be 'Active' if `deletionTimestamp` is empty")];
     }
     return phase === 'Terminating'
       ? []
-      : [forbidden(path, "may only be 'Terminating' if `deletionTimestamp` is not empty")];
+      : [invalid(path, phase ?? '', "may only be 'Terminating' if `deletionTimestamp` is not empty")];
   },
   extraFinalizers: (namespace) => namespace.spec?.finalizers ?? [],
   markTerminating: (namespace) => ({

@@ -175,10 +175,13 @@ export const persistentVolumeStrategy = defineStrategy(PersistentVolumes, {
     }
     return errors;
   },
-  prepareForStatusUpdate: (volume, old, { now }) =>
-    volume.status?.phase === old.status?.phase
-      ? volume
-      : { ...volume, status: { ...volume.status, lastPhaseTransitionTime: formatTime(now) } },
+  prepareForStatusUpdate: (volume, old, { now }) => {
+    const { phase = 'Pending', lastPhaseTransitionTime: given, ...status } = volume.status ?? {};
+    const before = old.status?.lastPhaseTransitionTime;
+    const isTold = given !== undefined && given !== before;
+    const time = isTold ? given : phase === old.status?.phase ? (given ?? before) : formatTime(now);
+    return { ...volume, status: { phase, ...status, lastPhaseTransitionTime: time } };
+  },
   tableCells: (volume, now) => {
     const { spec, status, metadata } = volume;
     const claim = spec?.claimRef;

@@ -57,18 +57,21 @@ function isScopeFor(scope: string, resource: string): boolean {
   }
 }
 
+const validateQuantities = (list: ResourceQuotaSpec['hard'], at: string): Errors =>
+  Object.entries(list ?? {}).flatMap(([name, text]) => {
+    const path = mapKey(at, name);
+    return [
+      ...validateResourceName(path, name),
+      ...(name.includes('/') || isQuotaResource(name)
+        ? []
+        : [invalid(path, name, 'must be a standard resource for quota')]),
+      ...validateQuantityValue(path, name, Quantity.parse(text)),
+    ];
+  });
+
 function validate({ spec }: ResourceQuota): Errors {
   return [
-    ...Object.entries(spec?.hard ?? {}).flatMap(([name, text]) => {
-      const path = mapKey('spec.hard', name);
-      return [
-        ...validateResourceName(path, name),
-        ...(name.includes('/') || isQuotaResource(name)
-          ? []
-          : [invalid(path, name, 'must be a standard resource for quota')]),
-        ...validateQuantityValue(path, name, Quantity.parse(text)),
-      ];
-    }),
+    ...validateQuantities(spec?.hard, 'spec.hard'),
     ...validateScopes(spec),
     ...validateScopeSelector(spec),
   ];
@@ -172,6 +175,10 @@ function usage(quota: ResourceQuota, isLimit: boolean): string {
 export const resourceQuotaStrategy = defineStrategy(ResourceQuotas, {
   hasGeneration: false,
   returnDeletedObject: true,
+  validateStatusUpdate: ({ status }) => [
+    ...validateQuantities(status?.hard, 'status.hard'),
+    ...validateQuantities(status?.used, 'status.used'),
+  ],
   default: (quota) => mapMember(quota, 'spec', (spec) => mapMember(spec, 'hard', roundUpToMilli)),
   validate,
   validateUpdate: (quota, old) => [

@@ -2,6 +2,7 @@ import { Services } from '@tinkernetes/api';
 import { forbidden, isDns1123Label } from '@tinkernetes/apimachinery';
 import { serviceCells } from '../../../printers/services';
 import { defineStrategy } from '../../define-strategy';
+import { validateIngressPoints } from '../../load-balancer-status';
 import { defaultService } from './defaults';
 import { prepareServiceUpdate, syncClusterIps } from './prepare';
 import { validateService, validateServiceUpdate } from './validate';
@@ -25,7 +26,7 @@ export const serviceStrategy = defineStrategy(Services, {
   validateStatusUpdate: ({ spec, status }) =>
     spec?.type !== 'LoadBalancer' && status?.loadBalancer?.ingress?.length
       ? [forbidden('status.loadBalancer.ingress', "may only be used when `spec.type` is 'LoadBalancer'")]
-      : [],
+      : validateIngressPoints(status?.loadBalancer?.ingress),
   returnDeletedObject: true,
   selectableFieldNames: ['spec.clusterIP', 'spec.type'],
   selectableFields: ({ spec }) => ({

@@ -3,6 +3,7 @@ import type { FlowSchema } from '@tinkernetes/api';
 import { child, invalid, isDns1123Subdomain, notSupported, required } from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
+import { validateConditions } from '../conditions';
 import { mapMember } from '../../fill';
 import { check, eachOf } from '../../rules';
 import type { Errors } from '../../rules';
@@ -60,6 +61,7 @@ export const flowSchemaStrategy = defineStrategy(FlowSchemas, {
     mapMember(schema, 'spec', (spec) =>
       spec.matchingPrecedence ? spec : { ...spec, matchingPrecedence: defaultPrecedence },
     ),
+  validateStatusUpdate: ({ status }) => validateConditions(status?.conditions),
   validate,
   tableCells: (schema, now) => {
     const { spec, status, metadata } = schema;

@@ -3,6 +3,7 @@ import type { PriorityLevelConfiguration } from '@tinkernetes/api';
 import { child, forbidden, invalid, required } from '@tinkernetes/apimachinery';
 import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
+import { validateConditions } from '../conditions';
 import { fill, mapMember } from '../../fill';
 import { requireOneOf } from '../../rules';
 import type { Errors } from '../../rules';
@@ -125,6 +126,7 @@ export const priorityLevelConfigurationStrategy = defineStrategy(PriorityLevelCo
         ? { ...limited, exempt: fill(spec.exempt ?? {}, { nominalConcurrencyShares: 0, lendablePercent: 0 }) }
         : limited;
     }),
+  validateStatusUpdate: ({ status }) => validateConditions(status?.conditions),
   validate,
   tableCells: (object, now) => {
     const { spec, metadata } = object;

@@ -14,6 +14,7 @@ import {
 import { age } from '../../../printers/cells';
 import { ingressHosts, ingressPoints } from '../../../printers/networking';
 import { defineStrategy } from '../../define-strategy';
+import { validateIngressPoints } from '../../load-balancer-status';
 import { check, eachOf, portNumber, requireName } from '../../rules';
 import type { Errors } from '../../rules';
 
@@ -124,6 +125,7 @@ export const ingressStrategy = defineStrategy(Ingresses, {
     ];
   },
   validateUpdate: validate,
+  validateStatusUpdate: ({ status }) => validateIngressPoints(status?.loadBalancer?.ingress),
   warnings: (ingress) =>
     ingress.metadata.annotations?.[classAnnotation] === undefined
       ? []
