@@ -1,4 +1,5 @@
 import { Nodes, type Node, type Pod } from '@tinkernetes/api';
+import { StatusError } from '@tinkernetes/apimachinery';
 import type { Client, WatchEvent } from '@tinkernetes/client';
 import { realClock, realRandom } from '@tinkernetes/component-base';
 import { eventually, silentLogger } from '@tinkernetes/component-base/testing';
@@ -27,7 +28,8 @@ class Server {
           items: [...this.content[descriptor.resource]],
         });
       },
-      watch: ({ signal }: { signal: AbortSignal }) => this.events(descriptor.resource, signal),
+      watch: (options: { signal: AbortSignal; sendInitialEvents?: boolean }) =>
+        this.events(descriptor.resource, options),
     }),
   } as unknown as Client;
 
@@ -40,7 +42,12 @@ class Server {
     this.watching.get(resource)?.({ type, object } as WatchEvent<never>);
   }
 
-  private async *events(resource: string, signal: AbortSignal): AsyncGenerator<WatchEvent<never>> {
+  private async *events(
+    resource: string,
+    { signal, sendInitialEvents }: { signal: AbortSignal; sendInitialEvents?: boolean },
+  ): AsyncGenerator<WatchEvent<never>> {
+    // As a server that only lists.
+    if (sendInitialEvents) throw new StatusError('Invalid', 'sendInitialEvents is forbidden for watch');
     const queue: WatchEvent<never>[] = [];
     let wake: () => void = () => undefined;
     signal.addEventListener('abort', () => wake());

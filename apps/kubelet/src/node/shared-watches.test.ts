@@ -1,3 +1,4 @@
+import { StatusError } from '@tinkernetes/apimachinery';
 import { ConfigMaps, type ConfigMap } from '@tinkernetes/api';
 import type { Client } from '@tinkernetes/client';
 import { realClock, realRandom } from '@tinkernetes/component-base';
@@ -17,7 +18,7 @@ class Identity {
         const item: ConfigMap = { metadata: { name: 'c', namespace: 'n', uid: 'u', resourceVersion: '1' } };
         return Promise.resolve({ metadata: { resourceVersion: '1' }, items: [item] });
       },
-      watch: ({ signal }: { signal?: AbortSignal }) => this.watch(signal),
+      watch: (options: { signal?: AbortSignal; sendInitialEvents?: boolean }) => this.watch(options),
     }),
   } as unknown as Client;
 
@@ -26,7 +27,15 @@ class Identity {
   }
 
   // eslint-disable-next-line require-yield
-  private async *watch(signal: AbortSignal | undefined): AsyncGenerator<never> {
+  private async *watch({
+    signal,
+    sendInitialEvents,
+  }: {
+    signal?: AbortSignal;
+    sendInitialEvents?: boolean;
+  }): AsyncGenerator<never> {
+    // As a server that only lists.
+    if (sendInitialEvents) throw new StatusError('Invalid', 'sendInitialEvents is forbidden for watch');
     this.watches++;
     await new Promise<void>((resolve) => {
       for (const one of [signal, this.ended.signal]) one?.addEventListener('abort', () => resolve());
