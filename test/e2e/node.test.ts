@@ -264,3 +264,47 @@ describe('a container that runs as a user', () => {
     await kubectl.run(['delete', 'pod', 'user', '--now']);
   });
 });
+
+describe('a NetworkPolicy', () => {
+  it('stops everybody but whom it lets in, and the name server stays to be asked', async () => {
+    const page = podOf('page', { containers: [{ name: 'c', image: 'nginx' }] });
+    const client = (name: string) =>
+      podOf(name, { containers: [{ name: 'c', image: 'busybox', command: ['sleep', '3600'] }] });
+    await Promise.all([apply(page), apply(client('friend')), apply(client('stranger'))]);
+    await Promise.all(['page', 'friend', 'stranger'].map(ready));
+    for (const name of ['page', 'friend', 'stranger'])
+      await kubectl.run(['label', 'pod', name, `app=${name}`]);
+    await kubectl.run(['expose', 'pod', 'page', '--port=80', '--selector=app=page']);
+    const asks = async (name: string): Promise<boolean> => {
+      const script = 'wget -T 1 -qO- http://page > /dev/null 2>&1 && echo yes || echo no';
+      return (await kubectl.run(['exec', name, '--', 'sh', '-c', script])) === 'yes\n';
+    };
+    await eventually(async () => expect(await asks('stranger')).toBe(true), { timeoutMs: 60_000 });
+    const selects = (app: string) => ({ podSelector: { matchLabels: { app } } });
+    await apply({
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'NetworkPolicy',
+      metadata: { name: 'friends-only' },
+      spec: { ...selects('page'), ingress: [{ from: [selects('friend')] }] },
+    });
+    await eventually(async () => expect(await asks('stranger')).toBe(false), { timeoutMs: 60_000 });
+    // A machine that is busy may be slow to answer.
+    await eventually(async () => expect(await asks('friend')).toBe(true), { timeoutMs: 60_000 });
+    const dns = { ports: [{ port: 53, protocol: 'UDP' }] };
+    await apply({
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'NetworkPolicy',
+      metadata: { name: 'only-names' },
+      spec: { ...selects('friend'), policyTypes: ['Egress'], egress: [dns] },
+    });
+    await eventually(async () => expect(await asks('friend')).toBe(false), { timeoutMs: 60_000 });
+    const looksUp = () => kubectl.run(['exec', 'friend', '--', 'nslookup', 'page']);
+    await eventually(async () => expect(await looksUp()).toContain('page.default.svc.cluster.local'), {
+      timeoutMs: 60_000,
+    });
+    await kubectl.run(['delete', 'networkpolicy', '--all']);
+    await eventually(async () => expect(await asks('stranger')).toBe(true), { timeoutMs: 60_000 });
+    await kubectl.run(['delete', 'pod', 'page', 'friend', 'stranger', '--now']);
+    await kubectl.run(['delete', 'service', 'page']);
+  });
+});
