@@ -75,7 +75,8 @@ function validate(node: Node): Errors {
 }
 
 function validateUpdate(node: Node, old: Node): Errors {
-  const errors = validate(node);
+  // Upstream looks at taints once more.
+  const errors = [...validate(node), ...validateTaints(node)];
   const oldCidrs = old.spec?.podCIDRs ?? [];
   if (oldCidrs.length > 0 && !semanticEqual(node.spec?.podCIDRs, oldCidrs)) {
     errors.push(forbidden('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid'));
@@ -121,6 +122,7 @@ export const nodeStrategy = defineStrategy(Nodes, {
   validateUpdate,
   warnings: ({ spec }) =>
     spec?.externalID ? ['spec.externalID: this field is deprecated, and is unused by Kubernetes'] : [],
+  prepareForStatusUpdate: withoutDynamicConfig,
   validateStatusUpdate: validateCapacity,
   selectableFieldNames: ['spec.unschedulable'],
   selectableFields: ({ spec }) => ({ 'spec.unschedulable': String(spec?.unschedulable ?? false) }),

@@ -3,7 +3,7 @@ import type { Service, ServiceSpec } from '@tinkernetes/api';
 const needsClusterIp = (spec: ServiceSpec): boolean => spec.type !== 'ExternalName';
 const needsNodePort = (spec: ServiceSpec): boolean =>
   spec.type === 'NodePort' || (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false);
-const needsHealthCheckNodePort = (spec: ServiceSpec): boolean =>
+export const needsHealthCheckNodePort = (spec: ServiceSpec): boolean =>
   spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
 export const isHeadless = (spec: ServiceSpec): boolean =>
   spec.clusterIPs?.[0] === 'None' || spec.clusterIP === 'None';

@@ -18,7 +18,7 @@ import { check, eachOf, oneOf, portNumber, portNumberOrName, requireOneOf } from
 import type { Errors } from '../../rules';
 import { nonSpecialIp } from '../endpoints/addresses';
 import { validateClusterIps } from './cluster-ips';
-import { isHeadless } from './prepare';
+import { isHeadless, needsHealthCheckNodePort } from './prepare';
 
 const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const maxAffinitySeconds = 86_400;
@@ -235,5 +235,8 @@ export function validateServiceUpdate(service: Service, old: Service): Errors {
   if (wasBalancer && !semanticEqual(spec.loadBalancerClass, oldSpec.loadBalancerClass)) {
     errors.push(invalid('spec.loadBalancerClass', spec.loadBalancerClass ?? null, 'may not change once set'));
   }
+  const [port, portBefore] = [spec.healthCheckNodePort, oldSpec.healthCheckNodePort];
+  if (needsHealthCheckNodePort(oldSpec) && needsHealthCheckNodePort(spec) && port !== portBefore)
+    errors.push(forbidden('spec.healthCheckNodePort', 'field is immutable'));
   return [...errors, ...validateService(service)];
 }
