@@ -1,4 +1,6 @@
 // Mutated recordings against a server: which of its answers are no answer to a client's mistake.
+import protobuf from 'protobufjs/minimal.js';
+import { parse as parseYaml, YAMLParseError } from 'yaml';
 import fc from 'fast-check';
 import { mutatedRequest } from './arbitraries.mjs';
 import { Client } from './client.mjs';
@@ -7,6 +9,7 @@ import { Integrity } from './integrity.mjs';
 import { toRequest } from './mutate.mjs';
 
 const requestsPerBatch = 300;
+const { Reader } = protobuf;
 const atOnce = 16;
 
 /** 5xx that the recordings of a real server show for a client's mistake; they are as they are. */
@@ -124,19 +127,36 @@ function faultOf(request, { status, body, error }) {
   if (status === 0) return (request.body?.length ?? 0) > bodyLimit ? undefined : `no answer (${error})`;
   if (status < 500) return undefined;
   const text = body.toString();
-  const message = messageOf(text);
+  const message = messageOf(body);
   return recordedServerErrors.some((pattern) => pattern.test(message))
     ? undefined
     : `${status} ${text.slice(0, 400)}`;
 }
 
-function messageOf(text) {
+/** A Status' message, in whatever form it was asked for. */
+function messageOf(body) {
+  if (body.subarray(0, 4).equals(protobufPrefix)) {
+    return Buffer.from(fieldOf(fieldOf(body.subarray(4), 2), 3)).toString();
+  }
+  const text = body.toString();
   try {
-    return String(JSON.parse(text).message);
+    return String(parseYaml(text)?.message);
   } catch (error) {
-    if (error instanceof SyntaxError) return text;
+    if (error instanceof YAMLParseError) return text;
     throw error;
   }
+}
+
+const protobufPrefix = Buffer.from('k8s\0');
+
+function fieldOf(bytes, number) {
+  const reader = Reader.create(bytes);
+  while (reader.pos < reader.len) {
+    const tag = reader.uint32();
+    if (tag === (number << 3) + 2) return reader.bytes();
+    reader.skipType(tag & 7);
+  }
+  return new Uint8Array();
 }
 
 const describe = ({ method, path, headers, body }) =>

@@ -27,7 +27,7 @@ export async function currentEntry(context: EndpointContext, request: ResourceRe
   return entry;
 }
 
-/** Throws for anything but a whole number of 64 bits; lists answer it with 400, gets with 500. */
+/** Throws for anything but a whole number of 64 bits; lists answer it with 400, gets and watches with 500. */
 export function parseResourceVersion(text: string, refuse: (message: string) => StatusError): number {
   const isNumber = /^\d+$/.test(text);
   if (isNumber && BigInt(text) < 2n ** 64n) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);

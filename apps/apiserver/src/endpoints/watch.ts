@@ -1,4 +1,4 @@
-import { badRequest, StatusError } from '@tinkernetes/apimachinery';
+import { StatusError } from '@tinkernetes/apimachinery';
 import { includeObjectOf } from './table';
 import type { CacheEntry } from '../cacher/cache-entry';
 import type { Endpoint, EndpointContext, ResourceRequest } from './context';
@@ -69,8 +69,9 @@ async function startOf(
   const wanted =
     query.resourceVersion === ''
       ? undefined
-      : parseResourceVersion(query.resourceVersion, (message) =>
-          badRequest(`invalid resource version: resourceVersion: ${message}`),
+      : parseResourceVersion(
+          query.resourceVersion,
+          (message) => new StatusError('Unknown', `resourceVersion: ${message}`),
         );
   if (wanted === undefined) await feed.waitUntilFresh();
   else if (wanted > feed.revision && query.sendInitialEvents) await feed.waitFor(wanted);

@@ -28,8 +28,11 @@ function externalIps({ spec, status }: Service): string {
     }
     case 'ExternalName':
       return spec.externalName ?? '';
-    default:
+    case 'ClusterIP':
+    case 'NodePort':
       return own.length > 0 ? own.join(',') : '<none>';
+    default:
+      return '<unknown>';
   }
 }
 

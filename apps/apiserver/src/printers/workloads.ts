@@ -27,7 +27,8 @@ export const deploymentCells = (deployment: Deployment, now: number): unknown[] 
     status?.availableReplicas ?? 0,
     age(deployment, now),
     ...containersOf(spec?.template?.spec),
-    formatLabelSelector(spec?.selector),
+    // Without a selector it selects nothing, which upstream writes as nothing here.
+    spec?.selector ? formatLabelSelector(spec.selector) : '',
   ];
 };
 
