@@ -1,41 +1,75 @@
 import type { MatchCondition } from '@tinkernetes/api';
 import { child, duplicate, invalid, isQualifiedName, required } from '@tinkernetes/apimachinery';
-import { CelCompileError, CelEnvironment } from '@tinkernetes/cel';
+import { celTypes, compileExpression, type CelType } from '@tinkernetes/cel';
 import { check, eachOf } from '../rules';
 import type { Errors } from '../rules';
 
-/** What expressions of admission policies and webhooks can speak of. */
-const environment = new CelEnvironment([
-  'object',
-  'oldObject',
-  'request',
-  'params',
-  'namespaceObject',
-  'authorizer',
-  'variables',
-]);
+/** What an expression may speak of beyond the request and its objects. */
+export interface Scope {
+  /** The policy takes parameters. */
+  readonly hasParams?: boolean;
+  /** Absent: it may. */
+  readonly hasAuthorizer?: boolean;
+  /** The types of the policy's variables; undefined: it has none. */
+  readonly variables?: Readonly<Record<string, CelType>>;
+}
 
-/** The expression must be there, and be CEL. */
+/** What an expression must come to. */
+interface Expected {
+  readonly types?: readonly string[];
+  /** What is told of an expression that is not there. */
+  readonly missing?: string;
+}
+
+const { dyn, parseType, structOf } = celTypes;
+const always = { object: dyn, oldObject: dyn, request: dyn, namespaceObject: dyn };
+const authorizing = {
+  authorizer: parseType('kubernetes.authorization.Authorizer'),
+  'authorizer.requestResource': parseType('kubernetes.authorization.ResourceCheck'),
+};
+
+/** Source: k8s.io/apiserver/pkg/admission/plugin/cel/compile.go. */
+function compile(text: string, { hasParams, hasAuthorizer = true, variables }: Scope) {
+  return compileExpression(text, {
+    variables: {
+      ...always,
+      ...(hasAuthorizer ? authorizing : {}),
+      ...(hasParams ? { params: dyn } : {}),
+      ...(variables ? { variables: structOf('kubernetes.variables', variables) } : {}),
+    },
+  });
+}
+
+/** The type of what an expression comes to; anything where that is not known. */
+export function typeOfExpression(expression: string, scope: Scope): CelType {
+  const { error, type } = compile(expression.trim(), scope);
+  return error === undefined ? parseType(type) : dyn;
+}
+
+/** The expression must be there, and be CEL that comes to one of the types. */
 export function validateExpression(
   expression: string | undefined,
   path: string,
-  missing: string | undefined = 'expression is not specified',
+  scope: Scope,
+  { types = [], missing = 'expression is not specified' }: Expected = {},
 ): Errors {
   const text = (expression ?? '').trim();
   if (text === '') return [required(path, missing)];
-  try {
-    environment.compile(text);
-    return [];
-  } catch (error) {
-    if (error instanceof CelCompileError) return [invalid(path, text, error.message)];
-    throw error;
-  }
+  const { error, type } = compile(text, scope);
+  if (error !== undefined) return [invalid(path, text, error)];
+  if (types.length === 0 || type === 'dyn' || types.includes(formatNull(type))) return [];
+  const wanted = types.length === 1 ? types[0] : `one of [${types.join(' ')}]`;
+  return [invalid(path, text, `must evaluate to ${wanted} but got ${formatNull(type)}`)];
 }
+
+/** As messages name the type of null. */
+const formatNull = (type: string): string => (type === 'null' ? 'null_type' : type);
 
 /** Source: admissionregistration/validation.validateMatchConditions. */
 export function validateMatchConditions(
   conditions: readonly MatchCondition[] | undefined,
   path: string,
+  scope: Scope = {},
 ): Errors {
   const names = new Set<string>();
   return eachOf(path, conditions, ({ name, expression }, at) => {
@@ -44,7 +78,7 @@ export function validateMatchConditions(
     return [
       ...(name ? check(child(at, 'name'), name, isQualifiedName) : [required(child(at, 'name'))]),
       ...(isDuplicate ? [duplicate(child(at, 'name'), name)] : []),
-      ...validateExpression(expression, child(at, 'expression'), ''),
+      ...validateExpression(expression, child(at, 'expression'), scope, { types: ['bool'], missing: '' }),
     ];
   });
 }

@@ -10,6 +10,7 @@ import type {
   Mutation,
   ParamKind,
   ParamRef,
+  ValidatingAdmissionPolicySpec,
   Validation,
   Variable,
 } from '@tinkernetes/api';
@@ -31,7 +32,7 @@ import { fill, mapMember } from '../fill';
 import { validateLabelSelector } from '../pod-spec/label-selectors';
 import { check, eachOf, oneOf, requireName, requireOneOf, requireValue } from '../rules';
 import type { Errors } from '../rules';
-import { validateExpression, validateMatchConditions } from './expressions';
+import { typeOfExpression, validateExpression, validateMatchConditions, type Scope } from './expressions';
 import { defaultMatchResources, validateMatchResources } from './rules';
 
 function validateConstraints(match: MatchResources | undefined): Errors {
@@ -55,10 +56,12 @@ function validateParamKind(param: ParamKind | undefined): Errors {
   return [
     ...(apiVersion === ''
       ? [required(versionPath)]
-      : [
-          ...isDns1035Label(version).map((text) => invalid(versionPath, version, text)),
-          ...(parts.length > 1 && parts[0] ? check(versionPath, parts[0], isDns1123Subdomain) : []),
-        ]),
+      : parts.length > 2
+        ? [invalid(versionPath, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)]
+        : [
+            ...isDns1035Label(version).map((text) => invalid(versionPath, version, text)),
+            ...(parts.length > 1 && parts[0] ? check(versionPath, parts[0], isDns1123Subdomain) : []),
+          ]),
     ...(kind === ''
       ? [required(kindPath)]
       : isDns1035Label(kind.toLowerCase()).map((text) =>
@@ -85,18 +88,37 @@ function validateParamRef(ref: ParamRef | undefined): Errors {
 
 const celIdentifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
 
-const validateVariables = (variables: readonly Variable[] | undefined): Errors =>
-  eachOf('spec.variables', variables, ({ name, expression }, at) => [
+/** What the expressions of a policy may speak of: variables only of those before them. */
+function scopeOf(hasParams: boolean, variables: readonly Variable[] = []): Scope {
+  let scope: Scope = { hasParams };
+  if (variables.length === 0) return scope;
+  scope = { ...scope, variables: {} };
+  for (const { name, expression } of variables) {
+    const type = typeOfExpression(expression ?? '', scope);
+    scope = { ...scope, variables: { ...scope.variables, [name]: type } };
+  }
+  return scope;
+}
+
+const validateVariables = (variables: readonly Variable[] | undefined, hasParams: boolean): Errors =>
+  eachOf('spec.variables', variables, ({ name, expression }, at, i) => [
     ...(name
       ? celIdentifier.test(name)
         ? []
         : [invalid(child(at, 'name'), name, 'must be a valid CEL identifier')]
       : [required(child(at, 'name'), 'name is not specified')]),
-    ...validateExpression(expression, child(at, 'expression')),
+    ...validateExpression(expression, child(at, 'expression'), {
+      ...scopeOf(hasParams, variables?.slice(0, i)),
+      ...(i === 0 ? { variables: {} } : {}),
+    }),
   ]);
 
 /** Their keys become those of audit events, with the policy's name before them. */
-function validateAudit(annotations: readonly AuditAnnotation[] | undefined, policy: string): Errors {
+function validateAudit(
+  annotations: readonly AuditAnnotation[] | undefined,
+  policy: string,
+  scope: Scope,
+): Errors {
   const list = annotations ?? [];
   return eachOf('spec.auditAnnotations', list, ({ key = '', valueExpression }, at, i) => {
     const keyPath = child(at, 'key');
@@ -106,30 +128,63 @@ function validateAudit(annotations: readonly AuditAnnotation[] | undefined, poli
       ...(policy === ''
         ? [invalid(keyPath, key, 'requires metadata.name be non-empty')]
         : isQualifiedName(full).map((text) => invalid(keyPath, full, text))),
-      ...validateExpression(valueExpression, valuePath, 'valueExpression is not specified'),
+      ...validateExpression(valueExpression, valuePath, scope, {
+        types: ['string', 'null_type'],
+        missing: 'valueExpression is not specified',
+      }),
       ...(list.findIndex((other) => other.key === key) < i ? [duplicate(keyPath, key)] : []),
     ];
   });
 }
 
-/** Unauthorized is taken, too, but not named among what is. */
 const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 
 const validateValidation = (
   { expression, message, messageExpression, reason }: Validation,
   at: string,
+  scope: Scope,
 ): Errors => [
-  ...validateExpression(expression, child(at, 'expression')),
+  ...validateExpression(expression, child(at, 'expression'), scope, { types: ['bool'] }),
   ...(messageExpression === undefined || messageExpression === ''
     ? []
-    : validateExpression(messageExpression, child(at, 'messageExpression'))),
+    : validateExpression(
+        messageExpression,
+        child(at, 'messageExpression'),
+        { ...scope, hasAuthorizer: false },
+        { types: ['string'] },
+      )),
   ...(message !== undefined && /[\n\r]/.test(message)
-    ? [invalid(child(at, 'message'), message, 'message must not contain line breaks')]
+    ? [invalid(child(at, 'message'), message, 'must not contain line breaks')]
     : []),
-  ...(reason === undefined || reason === 'Unauthorized' || reasons.includes(reason)
+  ...(reason === undefined || reasons.includes(reason)
     ? []
     : [notSupported(child(at, 'reason'), reason, reasons)]),
 ];
+
+/** Nothing is left to change of what is deleted. */
+const mutatesNone = ({ operations }: { readonly operations?: readonly string[] }): Errors =>
+  operations?.includes('DELETE')
+    ? [
+        notSupported('spec.matchConstraints.resourceRules.operations', 'DELETE', [
+          '*',
+          'CONNECT',
+          'CREATE',
+          'UPDATE',
+        ]),
+      ]
+    : [];
+
+function validatePolicyExpressions(spec: ValidatingAdmissionPolicySpec | undefined, policy: string): Errors {
+  const hasParams = spec?.paramKind !== undefined;
+  const scope = scopeOf(hasParams, spec?.variables);
+  return [
+    ...eachOf('spec.validations', spec?.validations, (validation, at) =>
+      validateValidation(validation, at, scope),
+    ),
+    ...validateVariables(spec?.variables, hasParams),
+    ...validateAudit(spec?.auditAnnotations, policy, scope),
+  ];
+}
 
 /** Source: admissionregistration/validation.validateMutation. */
 function validateMutation(mutation: Mutation, path: string): Errors {
@@ -156,6 +211,8 @@ function refText(ref: ParamRef | undefined): string {
   if (ref.name) return ref.namespace ? `${ref.namespace}/${ref.name}` : `*/${ref.name}`;
   return ref.selector ? '*' : '<unset>';
 }
+const denyAndWarn =
+  'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';
 const failurePolicies = ['Fail', 'Ignore'];
 
 /** Source: k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicy. */
@@ -176,10 +233,10 @@ export const validatingAdmissionPolicyStrategy = defineStrategy(ValidatingAdmiss
           required('spec.validations', 'validations or auditAnnotations must contain at least one item'),
           required('spec.auditAnnotations', 'validations or auditAnnotations must contain at least one item'),
         ]),
-    ...eachOf('spec.validations', spec?.validations, validateValidation),
-    ...validateVariables(spec?.variables),
-    ...validateAudit(spec?.auditAnnotations, metadata.name),
-    ...validateMatchConditions(spec?.matchConditions, 'spec.matchConditions'),
+    ...validatePolicyExpressions(spec, metadata.name),
+    ...validateMatchConditions(spec?.matchConditions, 'spec.matchConditions', {
+      hasParams: spec?.paramKind !== undefined,
+    }),
   ],
   tableCells: (policy, now) => [
     policy.metadata.name,
@@ -206,6 +263,9 @@ export const validatingAdmissionPolicyBindingStrategy = defineStrategy(Validatin
       ...oneOf(at, action, ['Audit', 'Deny', 'Warn']),
       ...((spec?.validationActions?.indexOf(action) ?? i) < i ? [duplicate(at, action)] : []),
     ]),
+    ...((['Deny', 'Warn'] as const).every((action) => spec?.validationActions?.includes(action))
+      ? [invalid('spec.validationActions', spec?.validationActions, denyAndWarn)]
+      : []),
   ],
   tableCells: (binding, now) => [
     binding.metadata.name,
@@ -229,13 +289,16 @@ export const mutatingAdmissionPolicyStrategy = defineStrategy(MutatingAdmissionP
     ...oneOf('spec.failurePolicy', spec?.failurePolicy, failurePolicies),
     ...validateParamKind(spec?.paramKind),
     ...validateConstraints(spec?.matchConstraints),
+    ...(spec?.matchConstraints?.resourceRules ?? []).flatMap(mutatesNone),
     ...(spec?.mutations?.length
       ? []
       : [required('spec.mutations', 'mutations must contain at least one item')]),
     ...eachOf('spec.mutations', spec?.mutations, validateMutation),
-    ...validateVariables(spec?.variables),
+    ...validateVariables(spec?.variables, spec?.paramKind !== undefined),
     ...requireOneOf('spec.reinvocationPolicy', spec?.reinvocationPolicy, ['IfNeeded', 'Never']),
-    ...validateMatchConditions(spec?.matchConditions, 'spec.matchConditions'),
+    ...validateMatchConditions(spec?.matchConditions, 'spec.matchConditions', {
+      hasParams: spec?.paramKind !== undefined,
+    }),
   ],
   tableCells: (policy, now) => [
     policy.metadata.name,
