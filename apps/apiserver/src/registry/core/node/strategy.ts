@@ -58,7 +58,7 @@ function validateCapacity(node: Node): Errors {
   ] as const;
   return lists.flatMap(([path, list]) =>
     Object.entries(list ?? {}).flatMap(([name, text]) =>
-      validateQuantityValue(`${path}[${name}]`, name, Quantity.parse(text)),
+      validateQuantityValue(`${path}.${name}`, name, Quantity.parse(text)),
     ),
   );
 }

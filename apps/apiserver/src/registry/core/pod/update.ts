@@ -27,9 +27,9 @@ export function validatePodUpdate(pod: Pod, old: Pod): Errors {
   const spec = pod.spec ?? emptySpec;
   const oldSpec = old.spec ?? emptySpec;
   const errors = validateWholePod(pod);
-  const structural = [...validateContainerCount(spec, oldSpec), ...validateGates(spec, oldSpec)];
-  errors.push(...structural);
-  if (structural.some((error) => error.reason === 'FieldValueForbidden')) return errors;
+  const structural = validateContainerCount(spec, oldSpec);
+  if (structural.length > 0) return [...errors, ...structural];
+  errors.push(...validateGates(spec, oldSpec));
   errors.push(...validateImages(spec), ...validateDeadline(spec, oldSpec));
   if (!semanticEqual(spec.tolerations, oldSpec.tolerations)) errors.push(...validateAdditions(spec, oldSpec));
   const comparable = withChangeableFieldsOf(spec, oldSpec);
@@ -109,18 +109,11 @@ const validateImages = (spec: PodSpec): Errors =>
 
 function validateGates(spec: PodSpec, oldSpec: PodSpec): Errors {
   const before = new Set((oldSpec.schedulingGates ?? []).map((gate) => gate.name));
-  const added = (spec.schedulingGates ?? [])
-    .filter((gate) => !before.has(gate.name))
-    .map((gate) => gate.name);
-  const quoted = added.map((name) => `"${name}"`).join(', ');
-  return added.length > 0
-    ? [
-        forbidden(
-          'spec.schedulingGates',
-          `only deletion is allowed, but found new scheduling gates ${quoted}`,
-        ),
-      ]
-    : [];
+  return eachOf('spec.schedulingGates', spec.schedulingGates, ({ name }, at) =>
+    before.has(name)
+      ? []
+      : [forbidden(child(at, 'name'), `only deletion is allowed, but found new scheduling gate '${name}'`)],
+  );
 }
 
 function validateDeadline(spec: PodSpec, oldSpec: PodSpec): Errors {

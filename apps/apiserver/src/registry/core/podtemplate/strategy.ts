@@ -2,7 +2,7 @@ import { PodTemplates } from '@tinkernetes/api';
 import { containerImages, containerNames, formatLabels } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { mapMember } from '../../fill';
-import { templateWarnings } from '../pod/warnings';
+import { isTold, templateWarnings } from '../pod/warnings';
 import { withoutDisabledTemplateFields } from '../../pod-spec/disabled-fields';
 import { defaultPodTemplate } from '../../pod-spec/defaults';
 import { validatePodTemplate } from '../../pod-spec/validate';
@@ -12,7 +12,7 @@ export const podTemplateStrategy = defineStrategy(PodTemplates, {
   returnDeletedObject: true,
   hasGeneration: true,
   withoutDisabledFields: (object) => mapMember(object, 'template', withoutDisabledTemplateFields),
-  warnings: ({ template }) => templateWarnings(template, 'template'),
+  warnings: (object, old) => (isTold(object, old) ? templateWarnings(object.template, 'template') : []),
   default: (object) => mapMember(object, 'template', defaultPodTemplate),
   validate: (object) => (object.template ? validatePodTemplate(object.template, 'template') : []),
   tableCells: ({ metadata, template }) => [
