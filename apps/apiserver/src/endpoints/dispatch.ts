@@ -110,11 +110,13 @@ const keyOf = ({ descriptor }: ServedResource, subresource: string): string =>
 
 function find({ table }: EndpointContext, info: RequestInfo): ServedResource {
   const { apiGroup, apiVersion, namespace, name, parts } = info;
-  if ((info.apiPrefix === 'api') !== (apiGroup === '')) throw new PlainNotFound();
+  const isApi = (info.apiPrefix === 'api') === (apiGroup === '') && !info.path.startsWith('//');
+  if (!isApi) throw new PlainNotFound();
   const resource = table.lookup(apiGroup, apiVersion, info.resource);
   if (!resource) {
-    if (!table.hasGroupVersion(apiGroup, apiVersion)) throw new PlainNotFound();
-    throw unknownResource();
+    // Groups of the server's own answer for their other versions, too.
+    const isKnown = table.hasGroupVersion(apiGroup, apiVersion) || table.hasBuiltInGroup(apiGroup);
+    throw isKnown ? unknownResource() : new PlainNotFound();
   }
   const { namespaced } = resource.descriptor;
   const isNamed = parts.length > 1;

@@ -49,6 +49,13 @@ export class ResourceTable implements StoreRegistry {
     return this.groupVersions.has(`${group}/${version}`);
   }
 
+  hasBuiltInGroup(group: string): boolean {
+    for (const { custom, descriptor } of this.resources.values()) {
+      if (!custom && descriptor.group === group) return true;
+    }
+    return false;
+  }
+
   all(): Iterable<ServedResource> {
     return this.resources.values();
   }
