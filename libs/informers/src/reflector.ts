@@ -1,9 +1,10 @@
 import type { KubeObject, Status } from '@tinkernetes/api';
-import { isExpired, isTooManyRequests, keyOf, StatusError } from '@tinkernetes/apimachinery';
+import { isExpired, isTooManyRequests, StatusError } from '@tinkernetes/apimachinery';
 import type { ResourceClient, WatchEvent } from '@tinkernetes/client';
 import { isTurnLong, letOthersRun, type Clock, type Logger, type Random } from '@tinkernetes/component-base';
 import { Backoff } from './backoff';
 import type { Gate } from './gate';
+import { StreamUnsupported, takeInitialEvents } from './initial-events';
 import type { InformerOptions } from './types';
 
 /** What a reflector keeps up to date. */
@@ -32,9 +33,6 @@ const minWatchTimeoutSeconds = 300;
 /** client-go: a watch that ended sooner than this without an event counts as failed, or it would be retried at once for ever. */
 const minWatchDurationMs = 1000;
 
-/** On the bookmark that follows what was there when the watch began. */
-const initialEventsEnd = 'k8s.io/initial-events-end';
-
 /**
  * Keeps a sink equal to a resource on the server: takes what is there and what happens from one watch, resumes a dropped
  * watch where it stopped, and takes everything again only when the server no longer has that version. What is there comes
@@ -46,7 +44,7 @@ export class Reflector<T extends KubeObject> {
   private resourceVersion = '';
   /** The server refused our resourceVersion: list the newest state, whatever the cache has. */
   private expired = false;
-  /** The server has not refused to send what is there in a watch. */
+  /** As far as is known the server sends what is there in a watch. */
   private streams = true;
   private readonly backoff: Backoff;
 
@@ -87,15 +85,16 @@ export class Reflector<T extends KubeObject> {
   }
 
   private async stream(): Promise<AsyncIterable<WatchEvent<T>> | undefined> {
-    const events = this.openWatch(this.startVersion, { sendInitialEvents: true })[Symbol.asyncIterator]();
+    const { clock, signal } = this.options;
     try {
-      const { objects, resourceVersion } = await initialState(events);
-      await this.filled(objects, resourceVersion);
-      return { [Symbol.asyncIterator]: () => events };
+      return await takeInitialEvents<T>({
+        openWatch: (ends) => this.openWatch(this.startVersion, { sendInitialEvents: true, signal: ends }),
+        take: ({ objects, resourceVersion }) => this.filled(objects, resourceVersion),
+        clock,
+        signal,
+      });
     } catch (error) {
-      await events.return?.();
-      // Whatever it says about the query: it does not know it.
-      if (!(error instanceof StatusError) || ![400, 422].includes(error.code)) throw error;
+      if (!(error instanceof StreamUnsupported)) throw error;
       this.streams = false;
       return this.list();
     }
@@ -150,9 +149,9 @@ export class Reflector<T extends KubeObject> {
 
   private openWatch(
     resourceVersion: string | undefined,
-    { sendInitialEvents = false } = {},
+    { sendInitialEvents = false, signal = this.options.signal } = {},
   ): AsyncIterable<WatchEvent<T>> {
-    const { resource, scope, random, signal } = this.options;
+    const { resource, scope, random } = this.options;
     return resource.watch({
       ...scope,
       signal,
@@ -177,23 +176,4 @@ export class Reflector<T extends KubeObject> {
       if (!signal.aborted) throw error;
     });
   }
-}
-
-/** Reads a watch up to the end of what was there when it began. */
-async function initialState<T extends KubeObject>(
-  events: AsyncIterator<WatchEvent<T>>,
-): Promise<{ objects: readonly T[]; resourceVersion: string }> {
-  const objects = new Map<string, T>();
-  for (let next = await events.next(); !next.done; next = await events.next()) {
-    const { type, object } = next.value;
-    if (type === 'ERROR') throw StatusError.fromStatus(object as Status);
-    const { annotations, resourceVersion = '' } = object.metadata;
-    if (type === 'BOOKMARK') {
-      if (annotations?.[initialEventsEnd] === 'true')
-        return { objects: [...objects.values()], resourceVersion };
-    } else if (type === 'DELETED') objects.delete(keyOf(object));
-    else objects.set(keyOf(object), object);
-    if (isTurnLong()) await letOthersRun();
-  }
-  throw new Error('the watch ended before it had sent what was there');
 }

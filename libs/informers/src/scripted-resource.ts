@@ -15,6 +15,8 @@ export class ScriptedResource {
   version = 1;
   /** What a stream is refused with. */
   refusal: Error | undefined;
+  /** It takes a stream for a watch of changes, as a server that does not know the parameter. */
+  ignoresInitialEvents = false;
   private steps: Step[] = [];
   private wake: () => void = () => undefined;
 
@@ -44,8 +46,10 @@ export class ScriptedResource {
     if (options.sendInitialEvents) {
       this.streams.push(options);
       if (this.refusal) throw this.refusal;
-      for (const object of this.answer()) yield { type: 'ADDED', object };
-      yield initialEventsEnd(this.version);
+      if (!this.ignoresInitialEvents) {
+        for (const object of this.answer()) yield { type: 'ADDED', object };
+        yield initialEventsEnd(this.version);
+      }
     } else this.watches.push(options);
     while (!options.signal?.aborted) {
       const step = this.steps.shift();

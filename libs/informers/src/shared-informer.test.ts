@@ -85,6 +85,23 @@ describe('SharedInformer', () => {
     },
   );
 
+  it('lists, then watches, where the server does not know that it was to tell the end of what is there', async () => {
+    resource.ignoresInitialEvents = true;
+    resource.answers = [[configMap('a', 1)]];
+    resource.version = 5;
+    factory.start();
+    await clock.advance(20_000);
+    // As old servers send at once what they have in their cache.
+    resource.send({ event: { type: 'ADDED', object: configMap('old', 1) } });
+    await clock.advance(30_000);
+    expect([resource.streams.length, resource.lists.length]).toEqual([1, 0]);
+    await clock.advance(40_000);
+    await factory.waitForSync();
+    await eventually(() => expect(resource.watches.length).toBe(1));
+    expect(seen).toEqual(['added a (initial)']);
+    expect([resource.lists.length, resource.watches[0]?.resourceVersion]).toEqual([1, '5']);
+  });
+
   it('asks again when a watch ends before it has sent all that was there', async () => {
     resource.answers = [refused(), [configMap('a', 1)]];
     factory.start();
