@@ -9,7 +9,17 @@ const pod = (
   metadata: { name, namespace: more.namespace ?? 'default', labels: { app: name } },
   spec: {
     hostNetwork: more.hostNetwork,
-    containers: [{ name: 'c', ports: more.port ? [{ name: 'http', containerPort: more.port }] : [] }],
+    containers: [
+      {
+        name: 'c',
+        ports: more.port
+          ? [
+              { name: 'http', containerPort: more.port },
+              { name: 'http', containerPort: more.port + 1, protocol: 'UDP' },
+            ]
+          : [],
+      },
+    ],
   },
   status: { phase: 'Running', podIPs: [{ ip }] },
 });
@@ -97,6 +107,34 @@ describe('compilePolicies', () => {
     expect(policies.map(({ subjects, rules }) => [subjects, rules[0]?.ports])).toEqual([
       [['10.0.0.1'], [tcp(8080)]],
       [['10.0.0.2'], [tcp(9090)]],
+    ]);
+  });
+
+  it('tells ports of one name by their protocol, and knows those of sidecars', () => {
+    const sidecar: Pod = {
+      ...pod('a', '10.0.0.4'),
+      spec: {
+        initContainers: [
+          {
+            name: 's',
+            restartPolicy: 'Always',
+            ports: [{ name: 'http', containerPort: 7070, protocol: 'UDP' }],
+          },
+          { name: 'i', ports: [{ name: 'http', containerPort: 6060 }] },
+        ],
+        containers: [{ name: 'c' }],
+      },
+    };
+    const spec = { podSelector: onlyA, ingress: [{ ports: [{ port: 'http', protocol: 'UDP' as const }] }] };
+    const compiled = compilePolicies({
+      policies: [policy(spec)],
+      pods: [...pods, sidecar],
+      namespaces,
+      nameServer,
+    });
+    expect(compiled.map(({ subjects, rules }) => [subjects, rules[0]?.ports])).toEqual([
+      [['10.0.0.1'], [{ protocol: 'UDP', port: 8081, endPort: 0 }]],
+      [['10.0.0.4'], [{ protocol: 'UDP', port: 7070, endPort: 0 }]],
     ]);
   });
 

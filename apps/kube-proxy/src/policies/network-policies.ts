@@ -28,7 +28,7 @@ interface Member {
   namespace: string;
   labels: Readonly<Record<string, string>>;
   addresses: readonly string[];
-  /** Its container's ports by name. */
+  /** Its containers' ports by name and protocol: a Pod may call a TCP and a UDP port the same. */
   ports: ReadonlyMap<string, number>;
   isNameServer?: boolean;
 }
@@ -55,8 +55,11 @@ function memberOf({ metadata, spec, status }: Pod): Member[] {
   const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
   const addresses = (status?.podIPs ?? []).flatMap(({ ip }) => (ip !== undefined && isIPv4(ip) ? [ip] : []));
   if (spec.hostNetwork === true || hasEnded || addresses.length === 0) return [];
-  const named = spec.containers.flatMap(({ ports = [] }) =>
-    ports.flatMap(({ name, containerPort }) => (name === undefined ? [] : [[name, containerPort] as const])),
+  const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
+  const named = [...sidecars, ...spec.containers].flatMap(({ ports = [] }) =>
+    ports.flatMap(({ name, containerPort, protocol }) =>
+      name === undefined ? [] : [[portKey(name, protocol), containerPort] as const],
+    ),
   );
   return [
     { namespace: metadata.namespace ?? '', labels: metadata.labels ?? {}, addresses, ports: new Map(named) },
@@ -81,7 +84,10 @@ class Compiler {
             namespace: 'kube-system',
             labels: { 'k8s-app': 'kube-dns' },
             addresses: nameServer.addresses,
-            ports: new Map(),
+            ports: new Map([
+              [portKey('dns', 'UDP'), nameServer.port],
+              [portKey('dns-tcp', 'TCP'), nameServer.port],
+            ]),
             isNameServer: true,
           },
         ]
@@ -202,9 +208,11 @@ function matcherOf(selector: LabelSelector): (labels: Readonly<Record<string, st
 const protocolOf = (protocol: string | undefined): Protocol =>
   protocol === 'UDP' || protocol === 'SCTP' ? protocol : 'TCP';
 
+const portKey = (name: string, protocol: string | undefined): string => `${protocolOf(protocol)}/${name}`;
+
 /** None where the Pod has no port of that name. */
 function portsOf({ port, endPort, protocol }: NetworkPolicyPort, member?: Member): PolicyPort[] {
-  const number = typeof port === 'string' ? member?.ports.get(port) : (port ?? 0);
+  const number = typeof port === 'string' ? member?.ports.get(portKey(port, protocol)) : (port ?? 0);
   return number === undefined
     ? []
     : [{ protocol: protocolOf(protocol), port: number, endPort: endPort ?? 0 }];

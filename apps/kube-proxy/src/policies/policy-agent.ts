@@ -3,20 +3,21 @@ import {
   Namespaces,
   NetworkPolicies,
   Pods,
+  type EndpointSlice,
   type Namespace,
   type Pod,
 } from '@tinkernetes/api';
 import type { Clock, Logger } from '@tinkernetes/component-base';
 import type { SharedInformer, SharedInformerFactory } from '@tinkernetes/informers';
 import type { VnetClient } from '@tinkernetes/vnet';
-import { serviceIndex } from '../rules/rule-table';
+import { serviceIndex, serviceOfSlice } from '../rules/rule-table';
 import { SyncRunner } from '../sync-runner';
 import { compilePolicies, type NameServer } from './network-policies';
 
 export interface PolicyAgentDeps {
   /** Of its own: without the right to read policies the Services go on all the same. */
   informers: SharedInformerFactory;
-  /** Where the name server is found. */
+  /** Where the name server is found, which may move. */
   services: SharedInformerFactory;
   vnet: VnetClient;
   clock: Clock;
@@ -25,6 +26,7 @@ export interface PolicyAgentDeps {
 }
 
 const owner = 'network-policies';
+const nameServerService = 'kube-system/kube-dns';
 
 /**
  * Keeps the node's network policies equal to the cluster's NetworkPolicies. Pods and Namespaces are watched from the first
@@ -32,6 +34,7 @@ const owner = 'network-policies';
  */
 export class PolicyAgent {
   private readonly policies;
+  private readonly slices;
   private readonly runner: SyncRunner;
   private selected: { pods: SharedInformer<Pod>; namespaces: SharedInformer<Namespace> } | undefined;
 
@@ -39,7 +42,8 @@ export class PolicyAgent {
     private readonly deps: PolicyAgentDeps,
     periods: { minSyncPeriodMs: number; syncPeriodMs: number },
   ) {
-    const { informers, clock, logger, signal } = deps;
+    const { informers, services, clock, logger, signal } = deps;
+    this.slices = services.for(EndpointSlices);
     this.policies = informers.for(NetworkPolicies);
     const request = () => this.runner.request();
     this.runner = new SyncRunner({
@@ -51,6 +55,10 @@ export class PolicyAgent {
       maxIntervalMs: periods.syncPeriodMs,
     });
     this.policies.addEventHandler({ added: request, updated: request, deleted: request });
+    const onSlice = (slice: EndpointSlice) => {
+      if (serviceOfSlice(slice).includes(nameServerService)) request();
+    };
+    this.slices.addEventHandler({ added: onSlice, updated: (_, slice) => onSlice(slice), deleted: onSlice });
     // A restarted agent takes away what an earlier one has left.
     informers.start();
     void informers.waitForSync().then(request, () => undefined);
@@ -97,14 +105,12 @@ export class PolicyAgent {
       });
       informers.start();
     }
-    await informers.waitForSync();
+    await Promise.all([informers.waitForSync(), this.slices.waitForSync()]);
     return this.selected;
   }
 
   private nameServer(): NameServer | undefined {
-    const slices = this.deps.services
-      .for(EndpointSlices)
-      .lister.byIndex(serviceIndex, 'kube-system/kube-dns');
+    const slices = this.slices.lister.byIndex(serviceIndex, nameServerService);
     const port = slices[0]?.ports?.[0]?.port;
     if (port === undefined) return undefined;
     return {

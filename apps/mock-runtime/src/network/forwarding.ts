@@ -114,20 +114,21 @@ export class Forwarding {
   }
 
   /**
-   * The path, unless a network policy of the sending or the receiving Pod stops it. Nodes reach their own Pods whatever the
-   * policies say, as kubelets have to.
+   * The path, unless a network policy of the sending or the receiving Pod stops it. A Pod always reaches itself, also by a
+   * Service, and its own node, and the node reaches it, as kubelets have to: whatever the policies say.
    */
   private permitted({ from, source, protocol, isEstablished }: FlowRequest, path: Path, note: Note): Path {
     const { host, policies } = this.tables;
     if (policies.isEmpty || isEstablished) return path;
     const { target, destination } = path;
+    const receiver = target.kind === 'namespace' ? target.namespace : undefined;
+    const isFromNode = from === host || host.owns(source);
+    if (receiver === host || (receiver && (receiver === from || isFromNode))) return path;
     const flow = { protocol, source, destination };
-    const isPod = from !== undefined && from !== host;
-    const isToPod = target.kind === 'namespace' && target.namespace !== host;
-    const fromNode = from === host || host.owns(source);
+    const isFromPod = from !== undefined && from !== host;
     const refusal =
-      (isPod ? policies.refusal('EGRESS', source, flow) : undefined) ??
-      (isToPod && !fromNode ? policies.refusal('INGRESS', destination.host, flow) : undefined);
+      (isFromPod ? policies.refusal('EGRESS', source, flow) : undefined) ??
+      (receiver ? policies.refusal('INGRESS', destination.host, flow) : undefined);
     if (refusal === undefined) return path;
     note('policy', () => `dropped: no rule allows it, ${refusal}`);
     return { ...path, target: { kind: 'dropped' } };

@@ -280,6 +280,26 @@ describe("the nodes' network", () => {
       expect(await ask(b, '10.244.1.3')).toBe('b 10.244.1.3');
     });
 
+    it('lets a Pod reach itself by a Service, and its node, whatever they say', async () => {
+      serve(a, 'a');
+      one.host.listen({ port: 8081 }, ({ stream, remote }) => stream.end(`node ${remote.host}`));
+      one.setRules('kube-proxy', [
+        {
+          name: 'default/own',
+          protocol: 'TCP',
+          destinations: ['10.96.0.20'],
+          port: 80,
+          action: 'DNAT',
+          endpoints: [{ address: '10.244.1.2', port: 80 }],
+        },
+      ]);
+      one.setPolicies('test', [only('EGRESS', '10.244.1.2', []), only('INGRESS', '10.244.1.2', [])]);
+      expect(await ask(a, '10.96.0.20')).toMatch(/^a /);
+      expect(await ask(a, '172.30.0.11', 8081)).toBe('node 10.244.1.2');
+      await expect(b.connect({ host: '10.96.0.20', port: 80, timeoutMs })).rejects.toMatchObject(refused);
+      one.setRules('kube-proxy', []);
+    });
+
     it('lets the answers to datagrams in, which nobody may send first', async () => {
       const heard: string[] = [];
       const server = far.bindUdp({ port: 5300 }, ({ source }) => server.send(Buffer.from('answer'), source));

@@ -80,8 +80,7 @@ export class Overlay {
     return new Overlay(options, server, udp, { host: options.bindAddress, port });
   }
 
-  /** Opens a stream on another node. */
-  /** The peer may be long in answering: when the signal aborts, nobody waits for it any more. */
+  /** Opens a stream on another node. The peer may be long in answering: until the signal aborts. */
   connect(to: Address, { source, destination }: FlowEnds, signal: AbortSignal): Promise<Socket> {
     const operation = `dial tcp ${destination.host}:${destination.port}: connect`;
     return new Promise((resolve, reject) => {
