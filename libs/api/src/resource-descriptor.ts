@@ -31,6 +31,10 @@ export function apiVersionOf(resource: Pick<ResourceDescriptor, 'group' | 'versi
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 }
 
+/** The group in an `apiVersion`: `apps` of `apps/v1`, `''` of `v1`. */
+export const groupOf = (apiVersion: string): string =>
+  apiVersion.slice(0, Math.max(0, apiVersion.lastIndexOf('/')));
+
 /** `/api/v1` or `/apis/{group}/{version}`. */
 export function apiPathOf(resource: Pick<ResourceDescriptor, 'group' | 'version'>): string {
   return resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;

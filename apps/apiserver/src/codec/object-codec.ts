@@ -1,7 +1,6 @@
 import { apiVersionOf, loadSchemas, type KubeObject, type ResourceDescriptor } from '@tinkernetes/api';
 import { badRequest } from '@tinkernetes/apimachinery';
-import { decoderOf, TypeMismatchError } from './type-decoder';
-import type { DecodeState } from './type-decoder';
+import { decoderOf, TypeMismatchError, type DecodeState } from './type-decoder';
 import { unknownFields } from './strict-errors';
 
 export interface DecodedObject {
@@ -10,10 +9,10 @@ export interface DecodedObject {
   unknown: readonly string[];
 }
 
-/** Turns JSON values into objects of one kind and version, in upstream's field order, and back into bytes. */
 /** How to decode a request, as against what is stored. */
 export type DecodeOptions = Pick<DecodeState, 'keepsEmpty'>;
 
+/** Turns JSON values into objects of one kind and version, in upstream's field order. */
 export interface ObjectCodec {
   readonly apiVersion: string;
   readonly kind: string;

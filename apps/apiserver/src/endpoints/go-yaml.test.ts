@@ -52,7 +52,7 @@ describe('goYaml', () => {
   it('sorts keys by the numbers in them, letters last', () => {
     const keys = ['a10', 'a2', 'b', 'A', 'a-b', 'ab', '_', 'a02'];
     expect(goYaml(Object.fromEntries(keys.map((key) => [key, 1])))).toBe(
-      '_: 1\nA: 1\na-b: 1\na02: 1\na2: 1\na10: 1\nab: 1\nb: 1\n'.replace('a02: 1\na2: 1', 'a2: 1\na02: 1'),
+      '_: 1\nA: 1\na-b: 1\na2: 1\na02: 1\na10: 1\nab: 1\nb: 1\n',
     );
   });
 

@@ -1,4 +1,4 @@
-import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
+import { groupOf, type KubeObject, type ResourceDescriptor } from '@tinkernetes/api';
 import { isDns1123Subdomain, validateObjectMeta, validateObjectMetaUpdate } from '@tinkernetes/apimachinery';
 import type { NameCheck } from '@tinkernetes/apimachinery';
 import type { Strategy, StrategyContext } from '../contracts';
@@ -75,7 +75,8 @@ export function defineStrategy<T extends KubeObject>(
   };
 }
 
-const repeated = (times: number, validate: () => Errors): Errors =>
-  Array.from({ length: times }, validate).flat();
-
-const groupOf = (apiVersion: string): string => apiVersion.split('/').slice(0, -1).join('/');
+/** What is found is the same each time: it is looked for once. */
+function repeated(times: number, validate: () => Errors): Errors {
+  const errors = times > 0 ? validate() : [];
+  return Array.from({ length: times }, () => errors).flat();
+}

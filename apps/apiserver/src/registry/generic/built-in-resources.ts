@@ -1,5 +1,6 @@
 import {
   apiVersionOf,
+  groupOf,
   loadDiscovery,
   loadSchemas,
   type APIResourceFact,
@@ -77,8 +78,6 @@ export function createBuiltInResources({ runtime, strategies, hooks }: BuiltInOp
 /** Whether a built-in kind has that version, too. */
 const isVersionOf = ({ apiVersion, kind }: ObjectCodec, other: string): boolean =>
   groupOf(other) === groupOf(apiVersion) && schemaCodec(other, kind) !== undefined;
-
-const groupOf = (apiVersion: string): string => apiVersion.split('/').slice(0, -1).join('/');
 
 export function builtInTyping(
   codec: ObjectCodec,

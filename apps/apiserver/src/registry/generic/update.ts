@@ -1,4 +1,4 @@
-import type { KubeObject } from '@tinkernetes/api';
+import { groupOf, type KubeObject } from '@tinkernetes/api';
 import { conflict, notFound, validateObjectMetaUpdate } from '@tinkernetes/apimachinery';
 import { GuardFailedError } from '@tinkernetes/storage';
 import type { CacheEntry } from '../../cacher/cache-entry';
@@ -70,7 +70,7 @@ export async function updateObject(
 
 /** The resource as the request's group has it: Events are in two. */
 const resourceOf = ({ descriptor }: StoredObjects, { apiVersion }: WriteContext) => ({
-  group: apiVersion.split('/').slice(0, -1).join('/'),
+  group: groupOf(apiVersion),
   resource: descriptor.resource,
 });
 
