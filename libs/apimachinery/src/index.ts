@@ -24,6 +24,8 @@ export { applyStrategicMergePatch } from './patch/strategic-merge-patch';
 export * from './schema-lookup';
 export * from './validation/go-format';
 export * from './validation/object-meta';
+export * from './validation/request-uri';
+export * from './validation/text-formats';
 export { applyConfiguration, checkConfiguration, trackUpdate } from './managed-fields/field-manager';
 export type { FieldManagement } from './managed-fields/field-manager';
 export { FieldSet } from './managed-fields/field-set';

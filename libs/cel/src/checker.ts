@@ -3,6 +3,7 @@ import type { DeclType, ObjectType } from './decl-types';
 import { baseEnvironment } from './engine';
 import { checkersWords } from './checker-words';
 import { widenHas } from './library/has';
+import { withoutOptionalEntries } from './optional-entries';
 
 /** Checks expressions against the types of the variables that they are about, without running them. */
 export class TypeChecker {
@@ -45,7 +46,7 @@ const variablesType = 'kubernetes.variables';
 
 function check(env: Environment, expression: string): Checked {
   try {
-    const { valid, type, error } = env.parse(widenHas(expression)).check();
+    const { valid, type, error } = env.parse(widenHas(withoutOptionalEntries(expression))).check();
     return valid || !error ? { type } : failed(error, expression);
   } catch (error) {
     if (!(error instanceof Error)) throw error;

@@ -2,17 +2,21 @@ import { Environment, type ASTNode } from '@marcbachmann/cel-js';
 import { costExceeded, costOf, largestCollection, perCallLimit } from './cost';
 import { registerAddresses } from './library/addresses';
 import { registerAuthorizer } from './library/authorizer';
+import { registerConversions } from './library/conversions';
 import { registerFormats } from './library/format';
 import { registerHas, widenHas } from './library/has';
 import { registerLists, registerSets } from './library/lists';
 import { registerMath } from './library/math';
 import { registerMoreLists } from './library/more-lists';
+import { registerOptionals } from './library/optionals';
 import { registerQuantity } from './library/quantity';
 import { registerRegularExpressions, useRe2 } from './library/regular-expressions';
 import { registerSemver } from './library/semver';
 import { registerJsonPatch, registerQuote, registerStrings } from './library/strings';
 import { registerTwoVariables } from './library/two-variables';
 import { registerUrls } from './library/urls';
+import { withoutOptionalEntries } from './optional-entries';
+import { runtimeWords } from './runtime-words';
 import type { Activation, CelProgram, CostBudget } from './types';
 
 /** The language with its libraries and some variables. */
@@ -27,7 +31,7 @@ export class Engine {
   /** Throws an Error that says what is wrong with the expression. */
   create(expression: string): CelProgram {
     try {
-      const parsed = this.env.parse(widenHas(expression));
+      const parsed = this.env.parse(widenHas(withoutOptionalEntries(expression)));
       useRe2(parsed.ast);
       const { valid, error } = parsed.check();
       if (!valid) throw error ?? new Error('the expression has type errors');
@@ -96,7 +100,7 @@ function rethrow(error: unknown): never {
 }
 
 const inCelWords = (error: unknown): unknown =>
-  error instanceof Error ? new Error(summaryOf(error), { cause: error }) : error;
+  error instanceof Error ? new Error(runtimeWords(summaryOf(error)), { cause: error }) : error;
 
 /** The library's messages go on with an excerpt of the source. */
 function summaryOf(error: Error): string {
@@ -115,6 +119,8 @@ export function baseEnvironment(): Environment {
   if (shared) return shared;
   const env = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
   registerHas(env);
+  registerConversions(env);
+  registerOptionals(env);
   registerStrings(env);
   registerQuote(env);
   registerRegularExpressions(env);

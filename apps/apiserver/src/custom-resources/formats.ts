@@ -1,5 +1,13 @@
 import { isIP } from 'node:net';
-import { isDns1123Label, isDns1123Subdomain } from '@tinkernetes/apimachinery';
+import {
+  isBase64,
+  isDate,
+  isDateTime,
+  isDns1123Label,
+  isDns1123Subdomain,
+  isUuid,
+  requestUriProblem,
+} from '@tinkernetes/apimachinery';
 
 type Check = (value: string) => boolean;
 
@@ -9,20 +17,6 @@ const matches =
     pattern.test(value);
 
 const uuid = (rest: string): Check => matches(new RegExp(`^[0-9a-f]{8}-?[0-9a-f]{4}-?${rest}$`, 'i'));
-
-function isDate(value: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d$/.test(value)) return false;
-  const time = Date.parse(`${value}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
-}
-
-function isDateTime(value: string): boolean {
-  const [date = '', time = ''] = value.toLowerCase().split('t');
-  const parts = /^(\d\d):(\d\d):(\d\d)(.\d+)?(z|[+-]\d\d:\d\d)$/.exec(time);
-  if (!parts || !isDate(date)) return false;
-  const [, hour = '', minute = '', second = ''] = parts;
-  return hour <= '23' && minute <= '59' && second <= '59';
-}
 
 /** Go's durations, and Scala's: numbers with a known unit somewhere in the text. */
 function isDuration(value: string): boolean {
@@ -56,24 +50,6 @@ function isHostname(value: string): boolean {
     /^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9\-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$/u;
   const isShort = (text: string, length: number) => Buffer.byteLength(text) <= length;
   return isShort(value, 255) && pattern.test(value) && value.split('.').every((part) => isShort(part, 63));
-}
-
-/** An absolute URL, or a path from the root, as Go's url.ParseRequestURI takes it. */
-function isRequestUri(value: string): boolean {
-  // eslint-disable-next-line no-control-regex
-  if (
-    value === '' ||
-    /[\x00-\x20\x7f]/.test(value.replace(/\?.*$/s, '').replaceAll(' ', '')) ||
-    /%(?![0-9a-f]{2})/i.test(value)
-  )
-    return false;
-  if (value.startsWith('/')) return true;
-  const [, rest] = /^[a-z][a-z0-9+.-]*:(.*)$/is.exec(value) ?? [];
-  if (rest === undefined) return false;
-  if (!rest.startsWith('//')) return true;
-  const [authority = ''] = rest.slice(2).split(/[/?]/);
-  const host = authority.slice(authority.lastIndexOf('@') + 1);
-  return /^(\[[^[\]]+\]|[^[\]: ]*)(:\d*)?$/.test(host);
 }
 
 const digitsOf = (value: string): string => value.replace(/[\s-]+/g, '');
@@ -114,14 +90,14 @@ const rgb = String.raw`\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*`;
 /** Formats of texts, without dashes in their names. Source: kube-openapi strfmt and asaskevich/govalidator. */
 const checks: Readonly<Record<string, Check>> = {
   bsonobjectid: matches(/^[0-9a-f]{24}$/i),
-  uri: isRequestUri,
+  uri: (value) => requestUriProblem(value) === undefined,
   email: matches(/^(([^\s@<>()[\]\\,;:"]+@[^\s@<>()[\]\\,;:"]+)|("?[^"<>@]*"?\s*<[^\s@<>]+@[^\s@<>]+>))$/),
   hostname: isHostname,
   ipv4: (value) => isAddress(value) && value.includes('.'),
   ipv6: (value) => !value.includes('%') && isIP(value) === 6,
   cidr: isCidr,
   mac: isMac,
-  uuid: uuid('[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}'),
+  uuid: isUuid,
   uuid3: uuid('3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}'),
   uuid4: uuid('4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}'),
   uuid5: uuid('5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}'),
@@ -132,7 +108,7 @@ const checks: Readonly<Record<string, Check>> = {
   ssn: matches(/^\d{3}[- ]?\d{2}[- ]?\d{4}$/),
   hexcolor: matches(/^#?([0-9a-f]{3}|[0-9a-f]{6})$/i),
   rgbcolor: matches(new RegExp(`^rgb\\(${rgb},${rgb},${rgb}\\)$`)),
-  byte: matches(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/),
+  byte: isBase64,
   password: () => true,
   date: isDate,
   datetime: isDateTime,

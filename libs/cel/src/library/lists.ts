@@ -1,13 +1,16 @@
 import type { Environment } from '@marcbachmann/cel-js';
+import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
+import { equal } from './equality';
 
 type Ordered = bigint | number | string | boolean;
+type Summand = bigint | number | Duration | UnsignedInt;
 
 /** https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-list-library and CEL's sets. */
 export function registerLists(env: Environment): void {
   env.registerFunction('list<dyn>.isSorted(): bool', (list: readonly Ordered[]) =>
     list.every((item, i) => i === 0 || (list[i - 1] as Ordered) <= item),
   );
-  env.registerFunction('list<dyn>.sum(): dyn', (list: readonly (bigint | number)[]) => sum(list));
+  env.registerFunction('list<dyn>.sum(): dyn', (list: readonly Summand[]) => sum(list));
   env.registerFunction('list<dyn>.min(): dyn', (list: readonly Ordered[]) => extreme(list, 'min'));
   env.registerFunction('list<dyn>.max(): dyn', (list: readonly Ordered[]) => extreme(list, 'max'));
   env.registerFunction('list<dyn>.indexOf(dyn): int', (list: readonly unknown[], wanted: unknown) =>
@@ -18,12 +21,17 @@ export function registerLists(env: Environment): void {
   );
 }
 
-function sum(list: readonly (bigint | number)[]): bigint | number {
-  return list.reduce<bigint | number>(
-    (total, item) =>
-      typeof total === 'bigint' && typeof item === 'bigint' ? total + item : Number(total) + Number(item),
-    typeof list[0] === 'number' ? 0 : 0n,
-  );
+function sum(list: readonly Summand[]): Summand {
+  const [first, ...rest] = list;
+  if (first === undefined) return 0n;
+  return rest.reduce(add, first);
+}
+
+function add(a: Summand, b: Summand): Summand {
+  if (a instanceof Duration && b instanceof Duration) return a.addDuration(b);
+  if (a instanceof UnsignedInt && b instanceof UnsignedInt)
+    return new UnsignedInt(BigInt(a.valueOf()) + BigInt(b.valueOf()));
+  return typeof a === 'bigint' && typeof b === 'bigint' ? a + b : Number(a) + Number(b);
 }
 
 function extreme(list: readonly Ordered[], which: 'min' | 'max'): Ordered {
@@ -33,18 +41,6 @@ function extreme(list: readonly Ordered[], which: 'min' | 'max'): Ordered {
     (best, item) => ((which === 'min' ? item < best : item > best) ? item : best),
     first,
   );
-}
-
-/** Deep equality of CEL values; ints equal doubles of the same value. */
-export function equal(a: unknown, b: unknown): boolean {
-  if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((item, i) => equal(item, b[i]));
-  if (a instanceof Map && b instanceof Map) {
-    return a.size === b.size && [...a].every(([key, item]) => b.has(key) && equal(item, b.get(key)));
-  }
-  if (typeof a === 'bigint' && typeof b === 'number') return Number(a) === b;
-  if (typeof a === 'number' && typeof b === 'bigint') return a === Number(b);
-  return a === b;
 }
 
 /** CEL's sets extension: `sets.contains`, `sets.equivalent`, `sets.intersects`. */

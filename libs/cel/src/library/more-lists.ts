@@ -1,5 +1,5 @@
 import { Optional, type Environment } from '@marcbachmann/cel-js';
-import { equal } from './lists';
+import { equal } from './equality';
 
 type Ordered = bigint | number | string | boolean;
 

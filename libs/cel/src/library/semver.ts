@@ -78,4 +78,5 @@ export function registerSemver(env: Environment): void {
   env.registerFunction(`${type}.isGreaterThan(${type}): bool`, (a: Semver, b: Semver) => a.compare(b) > 0);
   env.registerFunction(`${type}.isLessThan(${type}): bool`, (a: Semver, b: Semver) => a.compare(b) < 0);
   env.registerFunction(`${type}.compareTo(${type}): int`, (a: Semver, b: Semver) => BigInt(a.compare(b)));
+  env.registerOperator(`${type} == ${type}`, (a: Semver, b: Semver) => a.compare(b) === 0);
 }

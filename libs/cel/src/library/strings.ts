@@ -2,10 +2,11 @@ import type { Environment } from '@marcbachmann/cel-js';
 
 /** CEL's strings extension beyond what the library has. */
 export function registerStrings(env: Environment): void {
-  env.registerFunction(
-    'string.charAt(int): string',
-    (text: string, at: bigint) => [...text][Number(at)] ?? '',
-  );
+  env.registerFunction('string.charAt(int): string', (text: string, at: bigint) => {
+    const points = [...text];
+    if (at < 0n || at > points.length) throw new Error(`index out of range: ${at}`);
+    return points[Number(at)] ?? '';
+  });
   env.registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) =>
     text.replaceAll(from, () => to),
   );

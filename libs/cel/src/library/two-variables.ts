@@ -1,5 +1,6 @@
 import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import { sorted } from './more-lists';
+import { whenKnown } from './when-known';
 
 /** The parts of the library that a macro gets, as far as they are used here. */
 interface Type {
@@ -212,9 +213,6 @@ function predicate(value: unknown): unknown {
   if (typeof value === 'boolean' || value instanceof Promise) return value;
   throw new Error('no such overload');
 }
-
-const whenKnown = <T, R>(value: T | Promise<T>, next: (value: T) => R): R | Promise<Awaited<R>> =>
-  value instanceof Promise ? (value.then(next) as Promise<Awaited<R>>) : next(value);
 
 const whenAllKnown = <T, R>(
   values: readonly (T | Promise<T>)[],

@@ -1,4 +1,5 @@
 import type { Environment } from '@marcbachmann/cel-js';
+import { requestUriProblem } from '@tinkernetes/apimachinery';
 
 const type = 'kubernetes.URL';
 
@@ -6,16 +7,12 @@ const type = 'kubernetes.URL';
 class Url {
   constructor(private readonly parts: { scheme: string; host: string; path: string; query: string }) {}
 
-  static tryParse(text: string): Url | undefined {
-    const match = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#.*)?$/.exec(
-      text,
-    );
-    if (!match || /[\x00-\x1f\x7f]/.test(text)) return undefined;
-    const [, scheme = '', authority = '', path = '', query = ''] = match;
-    if (scheme === '' && !path.startsWith('/')) return undefined;
+  /** A text that is one. */
+  static parse(text: string): Url {
+    const [, scheme = '', authority = '', path = '', query = ''] =
+      /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#.*)?$/.exec(text) ?? [];
     const host = authority.slice(authority.lastIndexOf('@') + 1);
-    const isHost = /^(\[[0-9a-fA-F:.%]+\]|[^:[\]]*)(:\d*)?$/.test(host);
-    return isHost ? new Url({ scheme: scheme.toLowerCase(), host, path, query }) : undefined;
+    return new Url({ scheme: scheme.toLowerCase(), host, path, query });
   }
 
   get scheme(): string {
@@ -53,14 +50,11 @@ function decode(path: string): string {
 /** https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-url-library */
 export function registerUrls(env: Environment): void {
   env.registerType(type, { ctor: Url as unknown as new () => Url, fields: {} });
-  env.registerFunction('isURL(string): bool', (text: string) => Url.tryParse(text) !== undefined);
+  env.registerFunction('isURL(string): bool', (text: string) => requestUriProblem(text) === undefined);
   env.registerFunction(`url(string): ${type}`, (text: string) => {
-    const url = Url.tryParse(text);
-    if (!url)
-      throw new Error(
-        `URL parse error during conversion from string: parse ${JSON.stringify(text)}: invalid URI for request`,
-      );
-    return url;
+    const problem = requestUriProblem(text);
+    if (problem !== undefined) throw new Error(`URL parse error during conversion from string: ${problem}`);
+    return Url.parse(text);
   });
   env.registerFunction(`${type}.getScheme(): string`, (url: Url) => url.scheme);
   env.registerFunction(`${type}.getHost(): string`, (url: Url) => url.host);
