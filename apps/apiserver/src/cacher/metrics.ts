@@ -24,6 +24,14 @@ export function cacheMetrics(
       ),
     );
   metrics
+    .gauge('apiserver_resource_objects', 'Number of stored objects split by kind.', ['group', 'resource'])
+    .collectEach(() =>
+      each(
+        (labels) => labels,
+        ({ size }) => size,
+      ),
+    );
+  metrics
     .gauge('watch_cache_capacity', 'Number of events that are kept for watches that resume.', [
       'group',
       'resource',
@@ -32,18 +40,6 @@ export function cacheMetrics(
       each(
         (labels) => labels,
         ({ capacity }) => capacity,
-      ),
-    );
-  metrics
-    .gauge('apiserver_longrunning_requests', 'Number of active watches by resource.', [
-      'verb',
-      'group',
-      'resource',
-    ])
-    .collectEach(() =>
-      each(
-        (labels) => ({ verb: 'WATCH', ...labels }),
-        ({ watchers }) => watchers,
       ),
     );
   const terminated = metrics.counter(

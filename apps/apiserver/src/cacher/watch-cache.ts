@@ -80,9 +80,6 @@ export class WatchCache {
   get size(): number {
     return this.entryCount;
   }
-  get watchers(): number {
-    return this.subscribers.size;
-  }
   /** Events that are kept for watches that resume. */
   get capacity(): number {
     return ringCapacity;

@@ -59,6 +59,8 @@ export interface ApiRequest {
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
   /** To be called when a watch has begun or another server answers: from then on the request does not count as work that is under way. */
   begun(): void;
+  /** To be called when a handler has been found: requests that lead nowhere are not counted in the metrics. */
+  routed(): void;
   trace?: TraceParent;
   /** Set while the request is traced. */
   readonly steps?: RequestSteps;

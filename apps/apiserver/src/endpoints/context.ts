@@ -4,6 +4,7 @@ import type { StorageFeed } from '../cacher/storage-feed';
 import type { AdmissionPlugin, ApiRequest, Authorizer, SubresourceHandlers } from '../contracts';
 import type { ApiServerOptions } from '../options';
 import type { GenericStore } from '../registry/generic/generic-store';
+import type { RequestMetrics } from '../request-metrics/request-metrics';
 import type { ResourceTable } from '../registry/generic/resource-table';
 import type { ServedResource } from '../registry/generic/served-resource';
 
@@ -17,6 +18,7 @@ export interface EndpointContext {
   readonly table: ResourceTable;
   readonly authorizer: Authorizer;
   readonly admission: readonly AdmissionPlugin[];
+  readonly requestMetrics: RequestMetrics;
   readonly subresources: () => SubresourceHandlers;
 }
 

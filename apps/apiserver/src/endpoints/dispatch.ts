@@ -47,6 +47,7 @@ export async function dispatch(context: EndpointContext, request: ApiRequest): P
     checkRoute(resource, info, method);
     const isList = method === 'GET' && (info.parts.length === 1 || info.watchPath);
     if (!resource.custom) checkRouteMediaTypes(method, request.raw.headers, { isList });
+    request.routed();
   }
   if (!info.subresource || resource.subresources.has(info.subresource))
     request.warn(resource.deprecationWarning ?? '');
@@ -85,11 +86,13 @@ async function dispatchSubresource(
   checkSubresourceMethod(known, request.raw.method ?? '');
   const handler = context.subresources().get(keyOf(resource, subresource));
   if (handler) {
+    request.routed();
     await handler(request);
     return;
   }
   if (!resource.custom)
     checkRouteMediaTypes(request.raw.method ?? '', request.raw.headers, { isList: false });
+  request.routed();
   const typed = withResource(request, resource);
   if (subresource === 'scale') checkNegotiable(typed);
   const special = subresourceEndpoints[subresource];

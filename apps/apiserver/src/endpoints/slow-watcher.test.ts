@@ -41,7 +41,9 @@ describe('a watcher that does not read', () => {
     const metrics = await open('/metrics').then((response) => response.setEncoding('utf8').toArray());
     const lines = metrics.join('').split('\n');
     expect(lines).toContain('apiserver_terminated_watchers_total{group="",resource="configmaps"} 1');
-    expect(lines).toContain('apiserver_longrunning_requests{verb="WATCH",group="",resource="configmaps"} 1');
+    expect(lines).toContain(
+      'apiserver_longrunning_requests{verb="WATCH",group="",version="v1",resource="configmaps",subresource="",scope="namespace",component="apiserver"} 1',
+    );
     expect(lines.join('\n')).toMatch(/^apiserver_storage_objects\{resource="configmaps"\} \d+$/m);
     // What reached its socket before can still be read; then the stream ends.
     slow?.resume();

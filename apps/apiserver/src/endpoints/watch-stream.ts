@@ -37,6 +37,7 @@ export class WatchStream {
   private readonly output: WatchOutput;
   private allowedBytes = maxPendingBytes;
   private ended = false;
+  private countEvent: (bytes: number) => void = () => undefined;
   private converting: Promise<void> = Promise.resolve();
   private waitingEvents = 0;
   /** Revision up to which everything has been sent. */
@@ -63,6 +64,7 @@ export class WatchStream {
     response.socket?.setNoDelay(true);
     signal.addEventListener('abort', () => this.end(), { once: true });
     response.on('close', () => this.end());
+    this.countEvent = this.context.requestMetrics.watchEvents(this.request.info);
     this.startTimers();
   }
 
@@ -144,6 +146,7 @@ export class WatchStream {
 
   private write(frame: Buffer): void {
     this.pending.push(frame);
+    this.countEvent(frame.length);
   }
 
   /** Few writes to the socket for all frames of a batch; while the client doesn't read, they wait here, shared. */

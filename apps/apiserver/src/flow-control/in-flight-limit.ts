@@ -1,10 +1,8 @@
-import type { Metrics } from '@tinkernetes/component-base';
 import type { Release } from './priority-level';
 import type { LimitedRequest, RequestLimiter } from './request-limiter';
 import { tooManyRequests } from './too-many-requests';
-import { isLongRunning } from './work-estimate';
+import { isLongRunning, kindOf } from './work-estimate';
 
-const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 const exemptGroup = 'system:masters';
 const nothing: Release = () => undefined;
 
@@ -12,24 +10,11 @@ const nothing: Release = () => undefined;
 export class InFlightLimit implements RequestLimiter {
   private readonly running = { readOnly: 0, mutating: 0 };
 
-  constructor(
-    private readonly limits: { readOnly: number; mutating: number },
-    metrics: Metrics,
-  ) {
-    metrics
-      .gauge(
-        'apiserver_current_inflight_requests',
-        'Maximal number of currently used inflight request limit of this apiserver per request kind in last second.',
-        ['request_kind'],
-      )
-      .collectEach(() =>
-        Object.entries(this.running).map(([kind, n]) => [{ request_kind: kind }, n] as const),
-      );
-  }
+  constructor(private readonly limits: { readOnly: number; mutating: number }) {}
 
   admit({ info, user, response }: LimitedRequest): Release | undefined {
     if (isLongRunning(info)) return nothing;
-    const kind = readVerbs.has(info.verb) ? 'readOnly' : 'mutating';
+    const kind = kindOf(info);
     const limit = this.limits[kind];
     if (limit !== 0 && this.running[kind] >= limit && !user.groups.includes(exemptGroup)) {
       tooManyRequests(response);

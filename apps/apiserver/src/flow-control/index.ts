@@ -16,7 +16,7 @@ export function createLimiter(
   const { metrics, clock } = context;
   if (!options.priorityAndFairness) {
     return {
-      limiter: new InFlightLimit({ readOnly, mutating }, metrics),
+      limiter: new InFlightLimit({ readOnly, mutating }),
       stopLimiting: () => Promise.resolve(),
     };
   }

@@ -18,3 +18,9 @@ const longSubresources: ReadonlySet<string> = new Set(['attach', 'exec', 'proxy'
 /** Requests that last as long as their client likes. */
 export const isLongRunning = ({ verb, subresource }: RequestInfo): boolean =>
   longVerbs.has(verb) || longSubresources.has(subresource);
+
+const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
+
+/** Whether a request only reads. */
+export const kindOf = ({ verb }: RequestInfo): 'readOnly' | 'mutating' =>
+  readVerbs.has(verb) ? 'readOnly' : 'mutating';

@@ -29,6 +29,7 @@ export class OpenApiDocuments {
   /** False: another path. */
   async serve(request: ApiRequest): Promise<boolean> {
     const { path } = request.info;
+    if (path.startsWith('/openapi/v3')) request.routed();
     if (path === '/openapi/v2') await this.sendV2(request);
     else if (path === '/openapi/v3') await this.sendIndex(request);
     else if (path.startsWith(root)) await this.sendV3(request, path.slice(root.length));

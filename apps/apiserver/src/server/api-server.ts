@@ -17,6 +17,7 @@ import type { ApiServerOptions } from '../options';
 import { DefinitionManager } from '../custom-resources/definition-manager';
 import { createBuiltInResources } from '../registry/generic/built-in-resources';
 import { ResourceTable } from '../registry/generic/resource-table';
+import { RequestMetrics } from '../request-metrics/request-metrics';
 import {
   createAdmissionChain,
   createAuthenticators,
@@ -106,6 +107,7 @@ async function buildServer(
     table,
     authorizer,
     admission,
+    requestMetrics: new RequestMetrics(),
     subresources: () => subresources,
   };
   subresources = createSubresourceHandlers({

@@ -6,6 +6,7 @@ import type { ApiRequest, Authenticator, RequestInfo, UserInfo } from '../contra
 import type { EndpointContext } from '../endpoints/context';
 import type { Release } from '../flow-control/priority-level';
 import type { RequestLimiter } from '../flow-control/request-limiter';
+import type { RequestMetrics, RunningRequest } from '../request-metrics/request-metrics';
 import { isSpanReport } from '../traces/handler';
 import { KubectlSessions } from '../traces/kubectl-sessions';
 import { RequestSteps } from '../traces/request-steps';
@@ -30,7 +31,7 @@ export interface HandlerOptions {
  * DefaultBuildHandlerChain.
  */
 export function createHandler({ context, authenticators, limiter, serve, signal }: HandlerOptions) {
-  const { options, authorizer, clock } = context;
+  const { options, authorizer, clock, requestMetrics } = context;
   const { tracer } = context.context;
   const kubectlSessions = new KubectlSessions(clock);
   const impersonate = createImpersonation(authorizer);
@@ -43,6 +44,24 @@ export function createHandler({ context, authenticators, limiter, serve, signal 
     const parent = typeof given === 'string' ? given : starts ? tracer.startTrace() : undefined;
     return parent === undefined ? undefined : new RequestSteps(parent, clock, tracer);
   }
+
+  function dropped(raw: IncomingMessage, info: RequestInfo, query: URLSearchParams): void {
+    const { apiGroup, apiVersion, resource } = info;
+    if (context.table.lookup(apiGroup, apiVersion, resource)) requestMetrics.dropped({ raw, info, query });
+  }
+
+  async function senderOf(raw: IncomingMessage): Promise<UserInfo> {
+    const { authentication } = requestMetrics;
+    try {
+      const user = await authenticate(raw, authenticators, options.anonymousAuth);
+      authentication.succeeded(user.name);
+      return user;
+    } catch (error) {
+      authentication.failed(raw.headers.authorization === undefined ? 'failure' : 'error');
+      throw error;
+    }
+  }
+
   return async function handle(
     raw: IncomingMessage,
     response: ServerResponse,
@@ -57,9 +76,11 @@ export function createHandler({ context, authenticators, limiter, serve, signal 
     response.setHeader('Cache-Control', 'no-cache, private');
     kubectlSessions.observe(raw, response, path);
     let release: Release = () => undefined;
+    let request: Request | undefined;
+    const arrived = clock.monotonic();
     try {
       const started = clock.now();
-      const sender = await authenticate(raw, authenticators, options.anonymousAuth);
+      const sender = await senderOf(raw);
       if (options.requestHeader) clearProxyHeaders(raw, options.requestHeader);
       const authenticated = clock.now();
       const impersonated = await impersonate({
@@ -70,7 +91,10 @@ export function createHandler({ context, authenticators, limiter, serve, signal 
       const user = impersonated ?? sender;
       const limited = limiter.admit({ info, user, response });
       const admitted = limited instanceof Promise ? await limited : limited;
-      if (!admitted) return;
+      if (!admitted) {
+        if (response.statusCode === 429) dropped(raw, info, query);
+        return;
+      }
       release = admitted;
       const authorizing = clock.now();
       const reason = isSpanReport(info, user)
@@ -87,23 +111,28 @@ export function createHandler({ context, authenticators, limiter, serve, signal 
         });
         steps.mark('apiserver.authorization', authorizing, { decision: 'allow', reason });
       }
-      await serve(
-        new Request(raw, response, {
-          info,
-          query,
-          user,
-          impersonator: impersonated ? sender : undefined,
-          stopped: signal,
-          upgrade,
-          steps,
-          begun: release,
-        }),
-      );
+      request = new Request(raw, response, {
+        info,
+        query,
+        user,
+        impersonator: impersonated ? sender : undefined,
+        stopped: signal,
+        upgrade,
+        steps,
+        begun: release,
+        metrics: requestMetrics,
+      });
+      await serve(request);
     } catch (error) {
       if (response.headersSent) response.destroy();
       else sendError(response, error);
     } finally {
       release();
+      request?.running?.ended(response, {
+        // What is passed through after an upgrade doesn't use the response.
+        code: upgrade && !response.headersSent ? 101 : response.statusCode,
+        seconds: (clock.monotonic() - arrived) / 1000,
+      });
     }
   };
 }
@@ -131,6 +160,7 @@ interface RequestParts {
   stopped: AbortSignal;
   upgrade: ApiRequest['upgrade'];
   begun: ApiRequest['begun'];
+  metrics: RequestMetrics;
 }
 
 class Request implements ApiRequest {
@@ -142,6 +172,9 @@ class Request implements ApiRequest {
   readonly steps: ApiRequest['steps'];
   readonly begun: ApiRequest['begun'];
   trace: ApiRequest['trace'];
+  /** Set when a handler has been found. */
+  running: RunningRequest | undefined;
+  private readonly metrics: RequestMetrics;
   private readonly stopped: AbortSignal;
   private ended: AbortSignal | undefined;
   private warnings: Warnings | undefined;
@@ -159,6 +192,7 @@ class Request implements ApiRequest {
     this.upgrade = parts.upgrade;
     this.steps = parts.steps;
     this.begun = parts.begun;
+    this.metrics = parts.metrics;
     this.trace = parts.steps?.parent;
   }
 
@@ -170,6 +204,10 @@ class Request implements ApiRequest {
     if (this.response.closed) onClose();
     else this.response.once('close', onClose);
     return (this.ended = linkSignals(this.stopped, gone.signal).signal);
+  }
+
+  routed(): void {
+    this.running ??= this.metrics.begun(this);
   }
 
   warn(message: string): void {

@@ -17,8 +17,10 @@ export async function serveHealth(checks: readonly HealthCheck[], request: ApiRe
   if (!endpoints.includes(endpoint)) return false;
   const unwanted = endpoint === 'readyz' ? 'live' : 'ready';
   const own = checks.filter(({ only }) => only !== unwanted);
-  if (rest.length === 0) await answerAll(endpoint, own, request);
-  else await answerOne(rest.join('/'), own, request);
+  if (rest.length === 0) {
+    request.routed();
+    await answerAll(endpoint, own, request);
+  } else await answerOne(rest.join('/'), own, request);
   return true;
 }
 

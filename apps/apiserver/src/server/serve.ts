@@ -85,7 +85,11 @@ export function createServe({ context, checks, spans, nonResource, aggregator, .
         sendBytes(request.response, 200, jsonType, indented(versionInfo));
         return;
       case '/metrics':
-        sendText(request.response, 200, await context.context.metrics.expose());
+        sendText(
+          request.response,
+          200,
+          `${await context.context.metrics.expose()}\n${context.requestMetrics.expose()}`,
+        );
         return;
       case '/':
       case '/index.html':
