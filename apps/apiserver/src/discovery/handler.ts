@@ -4,7 +4,7 @@ import { unknownResource, unsupportedMethod } from '../endpoints/routes';
 import { negotiate } from '../endpoints/negotiation';
 import { serialize } from '../endpoints/presenter';
 import { splitPath } from '../server/request-info';
-import { hashOf, PlainNotFound, sendBytes, sendWithETag } from '../server/respond';
+import { hashOf, PlainNotFound, sendNegotiated, sendWithETag } from '../server/respond';
 import { aggregatedDiscovery, type AggregatedSources } from './aggregated';
 import { apiGroups, apiResourceList } from './documents';
 
@@ -91,5 +91,5 @@ function answerResources(
 
 function answer(request: ApiRequest, value: object): void {
   const negotiated = negotiate(request.raw.headers.accept, { protobuf: true, scope: 'none' });
-  sendBytes(request.response, 200, negotiated.contentType, serialize(value, negotiated));
+  sendNegotiated(request.response, 200, negotiated, serialize(value, negotiated));
 }

@@ -1,6 +1,6 @@
 import { includeObjectOf } from './table';
 import type { CacheEntry } from '../cacher/cache-entry';
-import { sendBytes } from '../server/respond';
+import { sendNegotiated } from '../server/respond';
 import type { EndpointContext, ResourceRequest } from './context';
 import { negotiate, type Negotiated } from './negotiation';
 import { internalTypeOf } from './internal-type';
@@ -29,6 +29,8 @@ export function checkNegotiable(request: ResourceRequest): void {
   negotiate(request.raw.headers.accept, { protobuf: hasProtobuf(request), scope: 'watch' });
 }
 
+const newline = Buffer.from('\n');
+
 /** Answers with one stored object. */
 export async function sendEntry(
   context: EndpointContext,
@@ -44,11 +46,12 @@ export async function sendEntry(
     version: negotiated.transformVersion ?? 'v1',
     noHeaders: false,
   });
-  sendBytes(request.response, code, negotiated.contentType, bytes);
+  const isStored = negotiated.format === 'json' && !negotiated.transform;
+  sendNegotiated(request.response, code, negotiated, isStored ? Buffer.concat([bytes, newline]) : bytes);
 }
 
 /** Answers with any value (Status, Scale …) in a format that the client takes. */
 export function sendValue(request: ResourceRequest, code: number, value: object): void {
   const negotiated = negotiate(request.raw.headers.accept, { protobuf: true, scope: 'status' });
-  sendBytes(request.response, code, negotiated.contentType, serialize(value, negotiated));
+  sendNegotiated(request.response, code, negotiated, serialize(value, negotiated));
 }

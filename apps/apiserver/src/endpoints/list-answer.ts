@@ -2,9 +2,10 @@ import type { CacheEntry } from '../cacher/cache-entry';
 import { Slices } from '../server/slices';
 import type { EndpointContext, ResourceRequest } from './context';
 import type { Page } from './list-page';
-import { plainJsonList, protobufList, transformedJsonList, yamlList } from './list-stream';
+import { wantsPretty } from '../server/go-json';
+import { indentedList, plainJsonList, protobufList, transformedJsonList, yamlList } from './list-stream';
 import type { Negotiated } from './negotiation';
-import { writeInChunks } from './streamed-write';
+import { writeInChunks, type StreamedList } from './streamed-write';
 
 /** Answers with a list, as the client asked to see it. */
 export async function sendList(
@@ -28,12 +29,15 @@ export async function sendList(
     const slices = new Slices(context.clock);
     await writeInChunks(context, request, await protobufList(parts, { negotiated, table, slices }));
   } else if (negotiated.transform) {
-    await writeInChunks(context, request, transformedJsonList(parts, negotiated, table));
+    await writeJson(context, request, transformedJsonList(parts, negotiated, table));
   } else {
     const traces = wantsTraces(request) ? tracesOf(entries) : undefined;
-    await writeInChunks(context, request, plainJsonList(parts, traces));
+    await writeJson(context, request, plainJsonList(parts, traces));
   }
 }
+
+const writeJson = (context: EndpointContext, request: ResourceRequest, list: StreamedList): Promise<void> =>
+  writeInChunks(context, request, wantsPretty(request.raw) ? indentedList(list) : list);
 
 export const wantsTraces = (request: ResourceRequest): boolean =>
   request.raw.headers['x-tinkernetes-trace'] === '1';

@@ -1,8 +1,10 @@
 import { apiVersionOf } from '@tinkernetes/api';
+import { ByteSink } from '../cacher/byte-sink';
 import type { CacheEntry } from '../cacher/cache-entry';
 import { encodeListEnvelope, encodeMessageOf, messageIn } from '../protobuf';
 import { jsonEncoding, protobufEncoding } from '../registry/generic/stored-codec';
 import type { ServedResource } from '../registry/generic/served-resource';
+import { indentedJson } from '../server/go-json';
 import { jsonType } from '../server/respond';
 import type { Slices } from '../server/slices';
 import type { Negotiated } from './negotiation';
@@ -18,6 +20,8 @@ export interface ListParts {
 }
 
 const comma = Buffer.from(',');
+/** Room that an item mostly needs. */
+const itemSize = 3 * 1024;
 const nothing = Buffer.alloc(0);
 
 const entryAt = (entries: readonly CacheEntry[], i: number): CacheEntry => {
@@ -78,8 +82,27 @@ export function transformedJsonList(
   };
 }
 
+/** In how many brackets a list's items stand: its own and those of `items` or `rows`. */
+const itemDepth = 2;
+
+/** A list in JSON, indented for who reads it as it is. */
+export function indentedList({ contentType, head, tail, count, append }: StreamedList): StreamedList {
+  if (count === 0) return wholeList(indentedJson(`${head.toString()}${tail.toString()}`), { contentType });
+  const item = new ByteSink(itemSize);
+  return {
+    contentType,
+    head: Buffer.from(indentedJson(head.toString())),
+    tail: Buffer.from(indentedJson(tail.toString(), itemDepth)),
+    count,
+    append: (i, sink) => {
+      append(i, item);
+      sink.add(Buffer.from(indentedJson(item.take().toString(), itemDepth)));
+    },
+  };
+}
+
 /** A list with nothing in it; Go writes a list of metadata that never got an item as null. */
-const wholeList = (text: string, { contentType }: Negotiated): StreamedList => ({
+const wholeList = (text: string, { contentType }: Pick<Negotiated, 'contentType'>): StreamedList => ({
   contentType,
   head: Buffer.from(text),
   tail: nothing,

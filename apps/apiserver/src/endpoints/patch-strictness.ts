@@ -4,6 +4,7 @@ import type { FieldError } from '../contracts';
 import { schemaCodec, type DecodedObject, type ObjectCodec } from '../codec/object-codec';
 import { orderedMetadata } from '../registry/generic/stored-codec';
 import { unstructuredProblem } from '../codec/unstructured-problem';
+import { escapedForHtml } from '../server/go-json';
 import { typeMetaProblem } from '../server/decode-body';
 import type { ResourceRequest } from './context';
 import type { PatchTarget } from './patch-document';
@@ -16,7 +17,9 @@ type JsonObject = Record<string, unknown>;
  * keys; the rest are the bytes from before.
  */
 export function showPatched(patched: unknown, change: unknown, custom: boolean): string {
-  return JSON.stringify(custom ? sorted(patched, undefined) : sorted(patched, touchedBy(change)));
+  return escapedForHtml(
+    JSON.stringify(custom ? sorted(patched, undefined) : sorted(patched, touchedBy(change))),
+  );
 }
 
 /** What a patch goes through: a merge patch all that it has, a JSON patch what leads to its targets. */

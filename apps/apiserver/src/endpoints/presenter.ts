@@ -2,6 +2,7 @@ import { apiVersionOf, type KubeObject } from '@tinkernetes/api';
 import type { CacheEntry } from '../cacher/cache-entry';
 import { jsonEncoding, protobufEncoding, protobufOf } from '../registry/generic/stored-codec';
 import type { ServedResource } from '../registry/generic/served-resource';
+import { goJson } from '../server/go-json';
 import { goYaml } from './go-yaml';
 import type { Negotiated } from './negotiation';
 import { shownMetadata } from './shown-metadata';
@@ -112,5 +113,5 @@ export function emptyList(
 export function serialize(value: object, negotiated: Pick<Negotiated, 'format'>): Buffer {
   if (negotiated.format === 'yaml') return Buffer.from(goYaml(value));
   if (negotiated.format === 'protobuf') return protobufOf(value);
-  return Buffer.from(`${JSON.stringify(value)}\n`);
+  return Buffer.from(`${goJson(value)}\n`);
 }

@@ -1,10 +1,11 @@
+import { goJson } from '../server/go-json';
 import { goStruct } from './go-struct';
 
 const context = 3;
 
 /** What changed from one object to another, as a unified diff of their Go structs. Source: apimachinery/pkg/util/diff.Diff. */
 export function goDiff(old: unknown, next: unknown, type: string): string {
-  const [a, b] = [old, next].map((value) => JSON.stringify(goStruct(value, type), null, 1).split('\n'));
+  const [a, b] = [old, next].map((value) => goJson(goStruct(value, type), 1).split('\n'));
   return unified(a ?? [], b ?? []);
 }
 

@@ -5,6 +5,7 @@ import { constants, gzip } from 'node:zlib';
 import type { Status } from '@tinkernetes/api';
 import { StatusError } from '@tinkernetes/apimachinery';
 import type { ApiRequest } from '../contracts';
+import { goJson, indentedJson, wantsPretty } from './go-json';
 
 export const jsonType = 'application/json';
 
@@ -21,8 +22,19 @@ export function sendBytes(
   response.end(response.req.method === 'HEAD' ? undefined : bytes);
 }
 
+/** An answer in the form that was negotiated; JSON is indented for who reads it as it is. */
+export function sendNegotiated(
+  response: ServerResponse,
+  code: number,
+  { format, contentType }: { format: string; contentType: string },
+  bytes: Buffer,
+): void {
+  const isPretty = format === 'json' && wantsPretty(response.req);
+  sendBytes(response, code, contentType, isPretty ? indentedJson(bytes.toString('utf8')) : bytes);
+}
+
 export const sendJson = (response: ServerResponse, code: number, value: object): void =>
-  sendBytes(response, code, jsonType, `${JSON.stringify(value)}\n`);
+  sendBytes(response, code, jsonType, `${goJson(value)}\n`);
 
 export const sendText = (response: ServerResponse, code: number, text: string): void =>
   sendBytes(response, code, 'text/plain; charset=utf-8', text);

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { goYaml } from '../endpoints/go-yaml';
 import { acceptedFormat } from '../endpoints/negotiation';
 import { protobufOf } from '../registry/generic/stored-codec';
+import { goJson, wantsPretty } from './go-json';
 import { jsonType, PlainNotFound, sendBytes, sendJson, sendPlainError, statusOf } from './respond';
 
 /**
@@ -21,7 +22,8 @@ export function sendError(response: ServerResponse, error: unknown): void {
   const accepted = acceptedFormat(response.req.headers.accept);
   switch (accepted?.format) {
     case 'json':
-      sendJson(response, code, status);
+      if (wantsPretty(response.req)) sendBytes(response, code, jsonType, goJson(status, 2));
+      else sendJson(response, code, status);
       break;
     case 'yaml':
       sendBytes(response, code, accepted.contentType, goYaml(status));
@@ -30,7 +32,7 @@ export function sendError(response: ServerResponse, error: unknown): void {
       sendBytes(response, code, accepted.contentType, protobufOf(status));
       break;
     case undefined:
-      sendBytes(response, code, jsonType, `${JSON.stringify(status, null, 2)}\n`);
+      sendBytes(response, code, jsonType, goJson(status, 2));
       break;
   }
 }
