@@ -54,7 +54,8 @@ const shells = [
   },
   {
     name: 'bash',
-    command: ['bash'],
+    // With a socket as its input, as Node gives it, bash would read this machine's ~/.bashrc.
+    command: ['bash', '--norc'],
     own: { argv: ['bash'], kind: 'debian' },
     scripts: { ...posixScripts, bash: bashScripts },
   },
