@@ -92,6 +92,10 @@ describe('images of tutorials', () => {
       container: env({ REDIS_LEADER_SERVICE_HOST: leader.ip }),
     });
     await eventually(() => expect(node.log(follower)).toContain('sync: Finished with success'));
+    // What was there follows the snapshot.
+    await eventually(async () =>
+      expect((await node.sh(follower, 'redis-cli smembers set')).output).toBe('m\n'),
+    );
     const copied = await node.sh(
       follower,
       'redis-cli get before; redis-cli lrange list 0 -1; redis-cli hget hash k; redis-cli smembers set; redis-cli set x 1; redis-cli info replication',

@@ -30,8 +30,8 @@ export class Replicas {
   }
 
   add(stream: Duplex): void {
-    stream.write(`+FULLRESYNC ${replicationId} 0\r\n$${emptySnapshot.length}\r\n${emptySnapshot}`, 'latin1');
-    stream.write(this.data.dump().map(encodeCommand).join(''), 'latin1');
+    const head = `+FULLRESYNC ${replicationId} 0\r\n$${emptySnapshot.length}\r\n${emptySnapshot}`;
+    stream.write(head + this.data.dump().map(encodeCommand).join(''), 'latin1');
     this.streams.add(stream);
     stream.once('close', () => this.streams.delete(stream));
   }
@@ -77,6 +77,7 @@ async function copy(process: Process, stream: Duplex, data: RedisData): Promise<
   stream.write(encodeCommand(['PSYNC', '?', '-1']));
   let text = '';
   let isInStep = false;
+  let isNew = false;
   try {
     for await (const chunk of stream) {
       text += (chunk as Buffer).toString('latin1');
@@ -88,12 +89,15 @@ async function copy(process: Process, stream: Duplex, data: RedisData): Promise<
         text = text.slice(length);
         isInStep = true;
         data.run(['FLUSHALL']);
-        await process.print(`${process.pid}:S * MASTER <-> REPLICA sync: Finished with success\n`);
+        isNew = true;
       }
       for (let parsed = parseCommand(text); parsed; parsed = parseCommand(text)) {
         text = text.slice(parsed.length);
         data.run(parsed.command);
       }
+      if (!isNew) continue;
+      isNew = false;
+      await process.print(`${process.pid}:S * MASTER <-> REPLICA sync: Finished with success\n`);
     }
   } finally {
     process.signal.removeEventListener('abort', end);

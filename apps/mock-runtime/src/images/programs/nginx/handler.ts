@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { STATUS_CODES } from 'node:http';
 import type { Address } from '@tinkernetes/vnet';
+import { contains, parseAddress, parseCidr } from '../../../network/ipv4';
 import { addHeaders } from './add-headers';
-import { locationFor, serverFor, type Location } from './configuration';
+import { locationFor, serverFor, type Context, type Location } from './configuration';
+import type { Directive } from './directives';
 import { textAnswer, type Answer, type Exchange, type Site } from './exchange';
 import { decodedPath, proxy } from './proxy';
 import { capture, rewrite } from './rewrite';
@@ -105,25 +107,23 @@ async function namedLocation(name: string, exchange: Exchange): Promise<Answer |
   return locationPhase(exchange, location);
 }
 
-/** `allow` and `deny`, the first that fits. Addresses and `all`; networks by their prefix's whole bytes. */
+/** `allow` and `deny` of the nearest block that has any, the first that fits: an address, a network or `all`. */
 function isAllowed({ context, client }: Exchange): boolean {
-  const own = context.directives.filter(({ name }) => name === 'allow' || name === 'deny');
-  const rules =
-    own.length > 0
-      ? own
-      : [...(context.outer?.directives ?? [])].filter(({ name }) => name === 'allow' || name === 'deny');
-  const rule = rules.find(({ args: [who = ''] }) => who === 'all' || isIn(client.host, who));
+  const rule = accessRules(context).find(
+    ({ args: [who = ''] }) => who === 'all' || isInNetwork(client.host, who),
+  );
   return rule?.name !== 'deny';
 }
 
-function isIn(address: string, network: string): boolean {
-  const [base = '', bits = '32'] = network.split('/');
-  const mask = Number(bits) === 0 ? 0 : (-1 << (32 - Number(bits))) >>> 0;
-  return (number(address) & mask) >>> 0 === (number(base) & mask) >>> 0;
+function accessRules({ directives, outer }: Context): readonly Directive[] {
+  const own = directives.filter(({ name }) => name === 'allow' || name === 'deny');
+  return own.length > 0 || !outer ? own : accessRules(outer);
 }
 
-const number = (address: string): number =>
-  address.split('.').reduce((value, part) => (value * 256 + Number(part)) >>> 0, 0);
+function isInNetwork(host: string, network: string): boolean {
+  const [address, cidr] = [parseAddress(host), parseCidr(network)];
+  return address !== undefined && cidr !== undefined && contains(cidr, address);
+}
 
 const notEmulated = ['fastcgi_pass', 'uwsgi_pass', 'scgi_pass', 'grpc_pass', 'memcached_pass'] as const;
 

@@ -1,3 +1,4 @@
+import { createSelfSignedCertificate } from '@tinkernetes/pki';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { startTestRuntime, type StartedPod, type TestRuntime } from '../../../testing/start-runtime';
 
@@ -145,6 +146,47 @@ describe('nginx', () => {
       "echo 'upstream u { server absent.invalid; }' > /etc/nginx/conf.d/u.conf; sed -i 's#http {#http { include conf.d/u.conf;#' /etc/nginx/nginx.conf; nginx -t",
     );
     expect(output).toContain('host not found in upstream "absent.invalid" in /etc/nginx/conf.d/u.conf:1');
+  });
+
+  it('serves TLS, by another certificate after a reload, and keeps the old one where the new is none', async () => {
+    const certificate = (commonName: string) =>
+      createSelfSignedCertificate({
+        commonName,
+        dnsNames: ['localhost'],
+        usages: ['serverAuth'],
+        now: Date.now(),
+      });
+    const [first, second] = await Promise.all([certificate('first'), certificate('second')]);
+    const write = (file: string, text: string) => `cat > /etc/nginx/${file} <<'PEM'\n${text}PEM\n`;
+    const pod = await start(
+      main(
+        'server { listen 443 ssl; ssl_certificate c.pem; ssl_certificate_key k.pem; return 200 "$scheme"; }',
+      ),
+      write('c.pem', first.certificate) + write('k.pem', first.key) + write('ca.pem', first.certificate),
+    );
+    const ask = (ca: string) => curl(pod, `--cacert /etc/nginx/${ca} https://localhost`);
+    expect(await ask('ca.pem')).toBe('https');
+    await runtime.sh(pod, `${write('c.pem', second.certificate)}nginx -s reload`);
+    await eventually(() => expect(runtime.log(pod)).toContain('SSL_CTX_use_PrivateKey("k.pem") failed'));
+    expect(await ask('ca.pem')).toBe('https');
+    await runtime.sh(pod, `${write('k.pem', second.key)}nginx -s reload`);
+    await eventually(async () => expect(await ask('c.pem')).toBe('https'));
+    expect(await ask('ca.pem')).toBe('');
+  });
+
+  it('lets in whom the nearest allow and deny name', async () => {
+    const pod = await start(
+      main(`
+      deny 127.0.0.0/8;
+      server {
+        listen 80;
+        location / { try_files /none =204; }
+        location /own { allow 127.0.0.1; deny all; try_files /none =204; }
+      }`),
+    );
+    const status = (path: string) => curl(pod, `-o /dev/null -w '%{http_code}' localhost${path}`);
+    expect(await status('/')).toBe('403');
+    expect(await status('/own')).toBe('204');
   });
 
   it('fills the templates of /etc/nginx/templates with the environment', async () => {

@@ -5,12 +5,12 @@ import type { FileSystem } from '../../../files/file-system';
 import type { Process } from '../../../kernel/process';
 import type { SignalName } from '../../../kernel/signals';
 import { serveHttps, type HttpService } from '../http-listener';
-import { readConfiguration, type Configuration, type Server } from './configuration';
+import { readConfiguration, type Configuration } from './configuration';
 import { loadDirectives, NginxConfigError } from './directives';
 import type { Site } from './exchange';
 import { handle } from './handler';
 import { Logs } from './logs';
-import { keyPairOf, secureWith } from './tls';
+import { secureOf, type Secure } from './tls';
 import { Upstreams } from './upstreams';
 
 const defaultFile = '/etc/nginx/nginx.conf';
@@ -39,7 +39,10 @@ export async function nginx(process: Process): Promise<number> {
     await process.complain(`nginx: [emerg] ${error.message}\n`);
     return 1;
   }
-  process.onSignal('SIGHUP', () => void master.reload());
+  process.onSignal('SIGHUP', () => {
+    // Its log can't be written: the container's standard error is all that is left to say so.
+    master.reload().catch((error: unknown) => process.complain(`nginx: [alert] ${String(error)}\n`));
+  });
   const stopping = process.untilSignal('SIGTERM', 'SIGQUIT', 'SIGINT');
   if (!(await fork(process))) return 1;
   await stopping;
@@ -70,13 +73,31 @@ async function test(process: Process, file: string): Promise<number> {
   return 0;
 }
 
-/** Reads a configuration and looks up what it names. Throws NginxConfigError. */
-async function load(process: Process, file: string): Promise<Omit<Site, 'version' | 'logs' | 'process'>> {
+/** By port: how its connections are secured, if they are. */
+type Ports = ReadonlyMap<number, Secure | undefined>;
+
+interface Loaded {
+  site: Pick<Site, 'configuration' | 'upstreams'>;
+  ports: Ports;
+}
+
+/** Reads a configuration and what it names. Throws NginxConfigError. */
+async function load(process: Process, file: string): Promise<Loaded> {
   const configuration = readConfiguration(loadDirectives(process.fs, file));
-  for (const server of configuration.servers) keyPairOf(process.fs, server);
+  const ports = await portsOf(process.fs, configuration);
   const upstreams = new Upstreams(configuration);
   await upstreams.resolve(process);
-  return { configuration, upstreams };
+  return { site: { configuration, upstreams }, ports };
+}
+
+async function portsOf(fs: FileSystem, { servers }: Configuration): Promise<Ports> {
+  const ports = new Map<number, Secure | undefined>();
+  for (const server of servers) {
+    const secure = await secureOf(fs, server);
+    for (const { port, isTls } of server.listens)
+      if (!ports.has(port)) ports.set(port, isTls ? secure : undefined);
+  }
+  return ports;
 }
 
 /** The ports that the configuration names; they change with it. */
@@ -84,6 +105,7 @@ class Master {
   readonly logs: Logs;
   private readonly open = new Map<number, HttpService>();
   private site: Site | undefined;
+  private ports: Ports = new Map();
 
   constructor(
     private readonly process: Process,
@@ -96,17 +118,17 @@ class Master {
   async follow(): Promise<void> {
     const { process, logs } = this;
     const { version, file } = this.options;
-    const loaded = await load(process, file);
+    const { site, ports } = await load(process, file);
     const isFirst = this.site === undefined;
-    logs.errorLog = loaded.configuration.http.value('error_log') ?? '/var/log/nginx/error.log';
-    this.site = { process, version, logs, ...loaded };
-    const wanted = portsOf(loaded.configuration);
+    logs.errorLog = site.configuration.http.value('error_log') ?? '/var/log/nginx/error.log';
+    this.site = { process, version, logs, ...site };
+    this.ports = ports;
     for (const [port, service] of this.open) {
-      if (wanted.has(port)) continue;
+      if (ports.has(port)) continue;
       service.close();
       this.open.delete(port);
     }
-    for (const [port, server] of wanted) if (!this.open.has(port)) await this.listen(port, server);
+    for (const port of ports.keys()) if (!this.open.has(port)) this.listen(port);
     if (isFirst) await this.greet();
   }
 
@@ -116,17 +138,16 @@ class Master {
     try {
       await this.follow();
     } catch (error) {
-      if (!(error instanceof NginxConfigError)) throw error;
-      await this.logs.emergency(error.message);
+      await this.logs.emergency((error as Error).message);
     }
   }
 
-  private async listen(port: number, { server, isTls }: { server: Server; isTls: boolean }): Promise<void> {
-    const pair = isTls ? keyPairOf(this.process.fs, server) : undefined;
+  /** What its connections are answered with, and by which certificate, may change while it is open. */
+  private listen(port: number): void {
     try {
       const service = serveHttps(this.process, {
         port,
-        secure: pair && (await secureWith(pair)),
+        secure: (stream) => this.ports.get(port)?.(stream) ?? stream,
         handle: async (request, response, client) => {
           if (this.site) await handle(this.site, { request, response, client, port });
         },
@@ -149,13 +170,6 @@ class Master {
     ];
     for (const line of lines) await this.logs.notice(line);
   }
-}
-
-function portsOf({ servers }: Configuration): Map<number, { server: Server; isTls: boolean }> {
-  const ports = new Map<number, { server: Server; isTls: boolean }>();
-  for (const server of servers)
-    for (const { port, isTls } of server.listens) if (!ports.has(port)) ports.set(port, { server, isTls });
-  return ports;
 }
 
 const orders: Readonly<Record<string, SignalName>> = {

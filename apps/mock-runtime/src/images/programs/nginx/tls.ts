@@ -7,22 +7,29 @@ import type { FileSystem } from '../../../files/file-system';
 import type { Server } from './configuration';
 import { NginxConfigError } from './directives';
 
-export interface KeyPair {
-  cert: Buffer;
-  key: Buffer;
-}
+/** Puts TLS over a connection. */
+export type Secure = (stream: Duplex) => Duplex;
 
-/** What a server with `listen … ssl` shows its clients; undefined for one without. Throws NginxConfigError. */
-export function keyPairOf(fs: FileSystem, { context, listens }: Server): KeyPair | undefined {
+/** How a server with `listen … ssl` talks to its clients; undefined for one without. Throws NginxConfigError. */
+export async function secureOf(fs: FileSystem, { context, listens }: Server): Promise<Secure | undefined> {
   if (!listens.some(({ isTls }) => isTls)) return undefined;
   const certificate = context.value('ssl_certificate');
-  const key = context.value('ssl_certificate_key');
+  const keyFile = context.value('ssl_certificate_key');
   const place = context.own('listen')?.place ?? '';
-  if (certificate === undefined || key === undefined)
+  if (certificate === undefined || keyFile === undefined)
     throw new NginxConfigError(
       `no "ssl_certificate" is defined for the "listen ... ssl" directive in ${place}`,
     );
-  return { cert: readCertificate(fs, certificate), key: read(fs, key, 'key') };
+  const pair = { cert: readCertificate(fs, certificate), key: read(fs, keyFile, 'key') };
+  const { createSecureContext, TLSSocket } = await import('node:tls');
+  try {
+    const secureContext = createSecureContext(pair);
+    // TLSSocket takes any stream, which its types don't know.
+    return (stream) => new TLSSocket(stream as Socket, { isServer: true, secureContext });
+  } catch (error) {
+    const message = `SSL_CTX_use_PrivateKey("${keyFile}") failed (SSL: ${(error as Error).message})`;
+    throw new NginxConfigError(message, { cause: error });
+  }
 }
 
 function readCertificate(fs: FileSystem, path: string): Buffer {
@@ -46,12 +53,4 @@ function read(fs: FileSystem, path: string, what: '' | 'key'): Buffer {
       `cannot load certificate ${what && `${what} `}"${path}": BIO_new_file() failed (SSL: error:80000002:system library::${error.message})`,
     );
   }
-}
-
-/** Puts TLS over the connections of a server. */
-export async function secureWith(pair: KeyPair): Promise<(stream: Duplex) => Duplex> {
-  const { createSecureContext, TLSSocket } = await import('node:tls');
-  const secureContext = createSecureContext({ ...pair });
-  // TLSSocket takes any stream, which its types don't know.
-  return (stream) => new TLSSocket(stream as Socket, { isServer: true, secureContext });
 }
