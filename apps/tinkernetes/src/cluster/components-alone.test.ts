@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { announceAlone, componentsAlone, statusAlone } from './components-alone';
@@ -22,6 +22,14 @@ describe('components that run alone', () => {
     expect(statusAlone(scheduler)).toMatchObject({ state: 'running', pid: process.pid, restarts: 0 });
     await forget();
     expect(await componentsAlone(layout)).toEqual([]);
+  });
+
+  it('are left out when they end while they are looked for', async () => {
+    const forget = await announceAlone(layout, { instance: 'scheduler', pid: process.pid, info: {} });
+    // Listed, and not there any more.
+    await symlink('nowhere', join(layout.runDir, 'alone', 'gone-1.json'));
+    expect((await componentsAlone(layout)).map(({ instance }) => instance)).toEqual(['scheduler']);
+    await forget();
   });
 
   it('are forgotten when they were killed', async () => {

@@ -28,9 +28,13 @@ export async function announceAlone(
 export async function componentsAlone(layout: ClusterLayout): Promise<ComponentAlone[]> {
   const directory = directoryOf(layout);
   const found: ComponentAlone[] = [];
-  for (const name of await namesIn(directory)) {
+  const names = (await unlessGone(readdir(directory))) ?? [];
+  for (const name of names.filter((entry) => entry.endsWith('.json'))) {
     const file = join(directory, name);
-    const component = JSON.parse(await readFile(file, 'utf8')) as ComponentAlone;
+    // Its component may end just now.
+    const text = await unlessGone(readFile(file, 'utf8'));
+    if (text === undefined) continue;
+    const component = JSON.parse(text) as ComponentAlone;
     if (isAlive(component.pid)) found.push(component);
     else await rm(file, { force: true });
   }
@@ -46,11 +50,11 @@ export const statusAlone = ({ instance, pid, info }: ComponentAlone): ComponentS
   info,
 });
 
-async function namesIn(directory: string): Promise<string[]> {
+async function unlessGone<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
-    return (await readdir(directory)).filter((name) => name.endsWith('.json'));
+    return await reading;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -37,13 +37,14 @@ export const run: Command = {
     const stop = () => void component.stop(0);
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
     const startedAt = realClock.monotonic();
-    let forget: Promise<() => Promise<void>> | undefined;
+    let announced: Promise<(() => Promise<void>) | undefined> = Promise.resolve(undefined);
     component.ready.then(
       (info) => {
-        forget = announceAlone(layout, { instance: spec.instance, pid: process.pid, info });
-        forget.catch((error: unknown) =>
-          logger.warn({ err: error }, '`tinkernetes status` does not know of this'),
-        );
+        const alone = { instance: spec.instance, pid: process.pid, info };
+        announced = announceAlone(layout, alone).catch((error: unknown) => {
+          logger.warn({ err: error }, '`tinkernetes status` does not know of this');
+          return undefined;
+        });
         const ms = Math.round(realClock.monotonic() - startedAt);
         process.stderr.write(`${spec.instance} serves after ${ms} ms\n`);
         if (typeof info.debugPort === 'number')
@@ -52,9 +53,8 @@ export const run: Command = {
       () => undefined,
     );
     const exit = await component.exited;
-    await (
-      await forget
-    )?.();
+    const forget = await announced;
+    await forget?.();
     if (exit.exitCode !== 0) throw new Error(`${spec.instance} ${exit.reason}`);
   },
 };
