@@ -5,7 +5,10 @@ const longest = 64;
 /** Those of one object only (names, addresses) fill it, too. */
 const capacity = 8192;
 
-/** Gives for equal texts one and the same; forgets all of them when they are too many. */
+/**
+ * Gives for equal texts one and the same; forgets all of them when they are too many. Unlike `textPool` it does not note
+ * which were used last: an informer asks a hundred times for each object.
+ */
 export function createTexts(): (text: string) => string {
   const known = new Map<string, string>();
   return (text) => {

@@ -249,7 +249,7 @@ export const controllers: readonly ControllerDefinition[] = [
     name: 'persistentvolume-binder-controller',
     serviceAccount: 'persistent-volume-binder',
     eventSource: 'persistentvolume-controller',
-    watches: ['persistentvolumes', 'persistentvolumeclaims', 'storageclasses'],
+    watches: ['persistentvolumes', 'persistentvolumeclaims', 'storageclasses', 'nodes', 'pods'],
     writes: ['persistentvolumes', 'persistentvolumeclaims'],
     start: startVolumeBinderController,
   },

@@ -15,7 +15,7 @@ import { LruMap } from '@tinkernetes/component-base';
 import type { ReconcileResult, Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
-import { claimsOf } from '../volumeprotection/persistent-volume-claim-protection-controller';
+import { claimsOf } from '../shared/claims-of-pod';
 import {
   attachable,
   attachedNames,

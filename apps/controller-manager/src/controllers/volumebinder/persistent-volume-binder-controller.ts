@@ -16,7 +16,7 @@ import type { ReconcileResult, Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
 import { sameStatus } from '../shared/same-status';
-import { claimsOf } from '../volumeprotection/persistent-volume-claim-protection-controller';
+import { claimsOf } from '../shared/claims-of-pod';
 import { hostPathProvisioner, provisionedBy, provisionVolume } from './host-path-provisioner';
 import { boundByController } from './annotations';
 import { createBinderMetrics } from './binder-metrics';

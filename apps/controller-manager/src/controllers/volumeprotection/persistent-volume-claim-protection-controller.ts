@@ -3,18 +3,11 @@ import { isPodTerminal, keyOf } from '@tinkernetes/apimachinery';
 import type { Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
+import { claimsOf } from '../shared/claims-of-pod';
 import { withFinalizer, withoutFinalizer } from './finalizer';
 
 const finalizer = 'kubernetes.io/pvc-protection';
 const claimIndex = 'claimKey';
-
-/** Keys of the claims that a Pod mounts, its ephemeral volumes' included. */
-export const claimsOf = (pod: Pod): string[] =>
-  (pod.spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
-    const claim =
-      persistentVolumeClaim?.claimName ?? (ephemeral ? `${pod.metadata.name}-${name}` : undefined);
-    return claim ? [`${pod.metadata.namespace}/${claim}`] : [];
-  });
 
 /**
  * Holds a claim that is being deleted until no Pod uses it. Watches claims and Pods; writes the claims' finalizers.
