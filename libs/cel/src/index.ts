@@ -18,6 +18,7 @@ export type { DeclType, TypeSchema } from './decl-types';
 export { CelAuthorizer } from './library/authorizer';
 export type { CelAttributes, CelDecider, CelUser } from './library/authorizer';
 export { Semver } from './library/semver';
+export { namespaceType, requestType } from './policy-types';
 export type { Activation, CelProgram, CostBudget } from './types';
 export {
   bytesValue,

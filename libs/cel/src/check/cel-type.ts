@@ -16,6 +16,8 @@ export interface CelType {
   readonly parameters: readonly CelType[];
   /** Of a struct. */
   readonly fields?: Readonly<Record<string, CelType>>;
+  /** Of a struct's fields beyond those; undefined: there are none. */
+  readonly others?: CelType;
 }
 
 const simple = (kind: CelType['kind'], name: string): CelType => ({ kind, name, parameters: [] });
@@ -45,11 +47,16 @@ export const optionalOf = (value: CelType): CelType => ({
 });
 export const typeOf = (type: CelType): CelType => ({ kind: 'type', name: 'type', parameters: [type] });
 export const parameter = (name: string): CelType => simple('parameter', name);
-export const structOf = (name: string, fields: Readonly<Record<string, CelType>>): CelType => ({
+export const structOf = (
+  name: string,
+  fields: Readonly<Record<string, CelType>>,
+  others?: CelType,
+): CelType => ({
   kind: 'struct',
   name,
   parameters: [],
   fields,
+  ...(others && { others }),
 });
 
 export const parameterOf = ({ parameters }: CelType, i: number): CelType => parameters[i] ?? dyn;

@@ -1,4 +1,4 @@
-import { formatType } from './cel-type';
+import { dyn, errorType, formatType, type CelType } from './cel-type';
 import { estimateCost, type SizeOf } from './cost-estimator';
 import { checkExpression, type Names } from './expression-checker';
 import { describeFindings } from './findings';
@@ -11,6 +11,7 @@ export interface Compiled {
   readonly error?: string;
   /** `bool`, `list(string)` */
   readonly type: string;
+  readonly valueType: CelType;
   /** Which of the variables it speaks of. */
   readonly variables: ReadonlySet<string>;
   /** The most that it can cost. */
@@ -33,6 +34,7 @@ export function compileExpression(
     const told = (found: typeof findings): Compiled => ({
       ...nothing,
       type: 'error',
+      valueType: errorType,
       error: `compilation failed: ${describeFindings(found, expression)}`,
     });
     if (findings.length > 0) return told(findings);
@@ -43,6 +45,7 @@ export function compileExpression(
     const type = formatType(checked.type);
     const compiled: Compiled = {
       type,
+      valueType: checked.type,
       variables: checked.variables,
       cost: (sizeOf) => estimateCost(checked, sizeOf).max,
     };
@@ -52,6 +55,6 @@ export function compileExpression(
       : { ...compiled, error: `program instantiation failed: ${problem}` };
   } catch (error) {
     if (!(error instanceof UnreadableExpression)) throw error;
-    return { ...nothing, type: 'dyn', error: syntaxError(expression) };
+    return { ...nothing, type: 'dyn', valueType: dyn, error: syntaxError(expression) };
   }
 }

@@ -13,7 +13,8 @@ export interface Overload {
 /** `id: (args) -> result`, or with a target, `id: target.(args) -> result`. */
 const line = /^([\w@.]+): (?:(.+?)\.)?\((.*)\) -> (.+)$/;
 
-function parseOverload(text: string): Overload {
+/** Reads a line like `list_first: list(A).() -> optional_type(A)`. */
+export function parseOverload(text: string): Overload {
   const [, id = '', target, args = '', result = ''] = line.exec(text) ?? [];
   if (id === '') throw new Error(`no declaration: ${text}`);
   const types = [...(target === undefined ? [] : [target]), ...splitList(args)];

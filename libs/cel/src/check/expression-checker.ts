@@ -21,7 +21,7 @@ import {
   uint,
   type CelType,
 } from './cel-type';
-import { overloadsOf, type Overload } from './declarations';
+import { overloadsOf, parseOverload, type Overload } from './declarations';
 import type {
   Call,
   Comprehension,
@@ -50,7 +50,7 @@ export interface Checked {
 export interface Names {
   readonly variables: Readonly<Record<string, CelType>>;
   /** Functions beyond those of all environments. */
-  readonly functions?: Readonly<Record<string, readonly Overload[]>>;
+  readonly functions?: Readonly<Record<string, readonly string[]>>;
   /** Types whose values can be written down, by name. */
   readonly structs?: (name: string) => CelType | undefined;
 }
@@ -147,7 +147,7 @@ class Checker {
 
   private functionOf(name: string): readonly Overload[] | undefined {
     const { functions = {} } = this.names;
-    return Object.hasOwn(functions, name) ? functions[name] : overloadsOf(name);
+    return Object.hasOwn(functions, name) ? functions[name]?.map(parseOverload) : overloadsOf(name);
   }
 
   private undeclared(node: { position: number }, name: string): CelType {
@@ -180,8 +180,8 @@ class Checker {
       case 'map':
         return parameterOf(target, 1);
       case 'struct': {
-        const { fields = {} } = target;
-        if (Object.hasOwn(fields, field)) return fields[field] ?? dyn;
+        const known = fieldOf(target, field);
+        if (known) return known;
         this.tell(node, `undefined field '${field}'`);
         return errorType;
       }
@@ -330,16 +330,17 @@ class Checker {
     const type = this.names.structs?.(node.name) ?? (known && parameterOf(known, 0));
     if (!type) return this.set(node, this.undeclared(node, node.name));
     this.set(node, type);
-    for (const { name, value } of node.fields) {
+    for (const field of node.fields) {
+      const { name, value } = field;
       this.check(value);
-      const { fields } = type;
-      if (!fields) continue;
-      const wanted = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      if (!wanted) this.tell(node, `undefined field '${name}'`);
-      else if (!this.assign([wanted], [this.typeOf(value)])) {
-        const found = formatType(this.typeOf(value));
+      if (!type.fields) continue;
+      const given = this.unwrapped(value, field.optional);
+      const wanted = fieldOf(type, name);
+      if (!wanted) this.tell(field, `undefined field '${name}'`);
+      else if (!this.assign([wanted], [given])) {
+        const found = formatType(given);
         this.tell(
-          node,
+          field,
           `expected type of field '${name}' is '${formatType(wanted)}' but provided type is '${found}'`,
         );
       }
@@ -391,6 +392,10 @@ class Checker {
     const found = this.typeOf(node);
     if (!this.assign([wanted], [found])) this.mismatch(node, wanted, found);
   }
+}
+
+function fieldOf({ fields = {}, others }: CelType, name: string): CelType | undefined {
+  return Object.hasOwn(fields, name) ? fields[name] : others;
 }
 
 /** `a.b.c` as a name; undefined for what is more than names. */

@@ -46,7 +46,13 @@ export interface MapLiteral extends Node {
 export interface StructLiteral extends Node {
   readonly kind: 'struct';
   readonly name: string;
-  readonly fields: readonly { readonly name: string; readonly value: Expression }[];
+  readonly fields: readonly {
+    readonly name: string;
+    readonly value: Expression;
+    readonly optional: boolean;
+    /** Of the colon. */
+    readonly position: number;
+  }[];
 }
 /** What macros over lists and maps are made of. */
 export interface Comprehension extends Node {

@@ -1,5 +1,5 @@
 import { bool, bytes, double, int, nullType, string, uint, type CelType } from './cel-type';
-import type { Expression, MapLiteral } from './expression';
+import type { Expression, MapLiteral, StructLiteral } from './expression';
 import { tokensOf, UnreadableExpression, type Token } from './lexer';
 import { MacroError, Macros } from './macros';
 
@@ -233,12 +233,12 @@ class Parser {
       this.at = start;
       return undefined;
     }
-    const fields: { name: string; value: Expression }[] = [];
+    const fields: StructLiteral['fields'][number][] = [];
     while (!this.take('}')) {
-      this.take('?');
+      const optional = this.take('?') !== undefined;
       const name = plain(this.name().text);
-      this.expect(':');
-      fields.push({ name, value: this.ternary() });
+      const { position } = this.expect(':');
+      fields.push({ name, position, optional, value: this.ternary() });
       if (!this.take(',') && this.peek().text !== '}') throw new UnreadableExpression('} is missing');
     }
     return { kind: 'struct', id: this.id(), position: brace.position, name: names.join('.'), fields };

@@ -1,6 +1,13 @@
 import type { MatchCondition } from '@tinkernetes/api';
 import { child, duplicate, invalid, isQualifiedName, required } from '@tinkernetes/apimachinery';
-import { celTypes, compileExpression, type CelType } from '@tinkernetes/cel';
+import {
+  celTypes,
+  compileExpression,
+  namespaceType,
+  requestType,
+  type CelType,
+  type Names,
+} from '@tinkernetes/cel';
 import { check, eachOf } from '../rules';
 import type { Errors } from '../rules';
 
@@ -12,24 +19,42 @@ export interface Scope {
   readonly hasAuthorizer?: boolean;
   /** The types of the policy's variables; undefined: it has none. */
   readonly variables?: Readonly<Record<string, CelType>>;
+  /** The expression says what is to change. */
+  readonly isMutation?: boolean;
 }
 
 /** What an expression must come to. */
 interface Expected {
   readonly types?: readonly string[];
+  /** What may be of any type is none of them. */
+  readonly isExact?: boolean;
   /** What is told of an expression that is not there. */
   readonly missing?: string;
 }
 
-const { dyn, parseType, structOf } = celTypes;
-const always = { object: dyn, oldObject: dyn, request: dyn, namespaceObject: dyn };
+const { dyn, parseType, string, structOf } = celTypes;
+const always = { object: dyn, oldObject: dyn, request: requestType, namespaceObject: namespaceType };
 const authorizing = {
   authorizer: parseType('kubernetes.authorization.Authorizer'),
   'authorizer.requestResource': parseType('kubernetes.authorization.ResourceCheck'),
 };
 
+/** A field that JSONPatch doesn't have is of a type without a name. */
+const jsonPatch = structOf(
+  'JSONPatch',
+  { op: string, path: string, from: string, value: dyn },
+  structOf('', {}),
+);
+
+/** What mutations are written in: objects and their parts are told by their places alone. */
+const mutating: Pick<Names, 'functions' | 'structs'> = {
+  functions: { 'jsonpatch.escapeKey': ['jsonpatch_escapeKey_string: (string) -> string'] },
+  structs: (name) =>
+    /^Object(\.|$)/.test(name) ? structOf(name, {}, dyn) : name === 'JSONPatch' ? jsonPatch : undefined,
+};
+
 /** Source: k8s.io/apiserver/pkg/admission/plugin/cel/compile.go. */
-function compile(text: string, { hasParams, hasAuthorizer = true, variables }: Scope) {
+function compile(text: string, { hasParams, hasAuthorizer = true, variables, isMutation }: Scope) {
   return compileExpression(text, {
     variables: {
       ...always,
@@ -37,13 +62,14 @@ function compile(text: string, { hasParams, hasAuthorizer = true, variables }: S
       ...(hasParams ? { params: dyn } : {}),
       ...(variables ? { variables: structOf('kubernetes.variables', variables) } : {}),
     },
+    ...(isMutation ? mutating : {}),
   });
 }
 
 /** The type of what an expression comes to; anything where that is not known. */
 export function typeOfExpression(expression: string, scope: Scope): CelType {
-  const { error, type } = compile(expression.trim(), scope);
-  return error === undefined ? parseType(type) : dyn;
+  const { error, valueType } = compile(expression.trim(), scope);
+  return error === undefined ? valueType : dyn;
 }
 
 /** The expression must be there, and be CEL that comes to one of the types. */
@@ -51,13 +77,13 @@ export function validateExpression(
   expression: string | undefined,
   path: string,
   scope: Scope,
-  { types = [], missing = 'expression is not specified' }: Expected = {},
+  { types = [], isExact = false, missing = 'expression is not specified' }: Expected = {},
 ): Errors {
   const text = (expression ?? '').trim();
   if (text === '') return [required(path, missing)];
   const { error, type } = compile(text, scope);
   if (error !== undefined) return [invalid(path, text, error)];
-  if (types.length === 0 || type === 'dyn' || types.includes(formatNull(type))) return [];
+  if (types.length === 0 || (type === 'dyn' && !isExact) || types.includes(formatNull(type))) return [];
   const wanted = types.length === 1 ? types[0] : `one of [${types.join(' ')}]`;
   return [invalid(path, text, `must evaluate to ${wanted} but got ${formatNull(type)}`)];
 }

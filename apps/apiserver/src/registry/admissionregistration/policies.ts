@@ -30,7 +30,7 @@ import { age } from '../../printers/cells';
 import { defineStrategy } from '../define-strategy';
 import { fill, mapMember } from '../fill';
 import { validateLabelSelector } from '../pod-spec/label-selectors';
-import { check, eachOf, oneOf, requireName, requireOneOf, requireValue } from '../rules';
+import { check, eachOf, oneOf, requireName, requireOneOf } from '../rules';
 import type { Errors } from '../rules';
 import { typeOfExpression, validateExpression, validateMatchConditions, type Scope } from './expressions';
 import { defaultMatchResources, validateMatchResources } from './rules';
@@ -187,7 +187,7 @@ function validatePolicyExpressions(spec: ValidatingAdmissionPolicySpec | undefin
 }
 
 /** Source: admissionregistration/validation.validateMutation. */
-function validateMutation(mutation: Mutation, path: string): Errors {
+function validateMutation(mutation: Mutation, path: string, scope: Scope): Errors {
   const type: string = mutation.patchType ?? '';
   const parts = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const;
   if (type === '') return [required(child(path, 'patchType'))];
@@ -200,7 +200,16 @@ function validateMutation(mutation: Mutation, path: string): Errors {
     ...(mutation[other] === undefined ? [] : [invalid(child(path, other), `{${other}}`, detail)]),
     ...(mutation[own] === undefined
       ? [required(child(path, own), `must be specified when patchType is ${type}`)]
-      : requireValue(child(path, own, 'expression'), mutation[own].expression?.trim())),
+      : validateExpression(
+          mutation[own].expression,
+          child(path, own, 'expression'),
+          { variables: {}, ...scope, isMutation: true },
+          {
+            types: [type === 'JSONPatch' ? 'list(JSONPatch)' : 'Object'],
+            isExact: true,
+            missing: '',
+          },
+        )),
   ];
 }
 
@@ -293,7 +302,9 @@ export const mutatingAdmissionPolicyStrategy = defineStrategy(MutatingAdmissionP
     ...(spec?.mutations?.length
       ? []
       : [required('spec.mutations', 'mutations must contain at least one item')]),
-    ...eachOf('spec.mutations', spec?.mutations, validateMutation),
+    ...eachOf('spec.mutations', spec?.mutations, (mutation, at) =>
+      validateMutation(mutation, at, scopeOf(spec?.paramKind !== undefined, spec?.variables)),
+    ),
     ...validateVariables(spec?.variables, spec?.paramKind !== undefined),
     ...requireOneOf('spec.reinvocationPolicy', spec?.reinvocationPolicy, ['IfNeeded', 'Never']),
     ...validateMatchConditions(spec?.matchConditions, 'spec.matchConditions', {
