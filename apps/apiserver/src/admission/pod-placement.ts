@@ -1,5 +1,5 @@
 import { Namespaces, Nodes } from '@tinkernetes/api';
-import type { KubeObject, Pod, Toleration } from '@tinkernetes/api';
+import type { Binding, KubeObject, Pod, Toleration } from '@tinkernetes/api';
 import { deepEqual } from '@tinkernetes/apimachinery';
 import type { AdmissionPlugin, StoreRegistry } from '../contracts';
 import { concerns, notAdmitted, notAdmittedYet } from './answers';
@@ -69,29 +69,34 @@ export function podNodeSelector(stores: StoreRegistry): AdmissionPlugin {
 
 const topologyLabels = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
 
-/** A Pod is told the zone and region of the node that it is bound to, by labels. KEP-4742. */
+/** A Pod is told the zone and region of its node by labels: when it is bound, or made for a node. KEP-4742. */
 export function podTopologyLabels(stores: StoreRegistry): AdmissionPlugin {
   return {
     name: 'PodTopologyLabels',
     handles: (a) =>
       a.operation === 'CREATE' &&
       a.group === '' &&
-      (a.resource === 'bindings' || a.subresource === 'binding'),
+      (a.resource === 'bindings' || a.subresource === 'binding' || concerns(a, { resource: 'pods' })),
     mutate: ({ object }) => {
-      const target = (object as { target?: { kind?: string; name?: string } } | undefined)?.target;
-      if (!object || (target?.kind && target.kind !== 'Node')) return object;
-      const node = stores.for(Nodes).peek(target?.name ?? '');
+      const node = stores.for(Nodes).peek(nodeNameOf(object) ?? '');
       const labels = Object.fromEntries(
         topologyLabels.flatMap((key) => {
           const value = node?.metadata.labels?.[key];
           return value === undefined ? [] : [[key, value]];
         }),
       );
-      if (Object.keys(labels).length === 0) return object;
+      if (!object || Object.keys(labels).length === 0) return object;
       return {
         ...object,
         metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } },
       };
     },
   };
+}
+
+/** Of a Pod's binding, or of a Pod. */
+function nodeNameOf(object: KubeObject | undefined): string | undefined {
+  const { target, spec } = (object ?? {}) as Partial<Binding & Pod>;
+  if (!target) return spec?.nodeName;
+  return target.kind && target.kind !== 'Node' ? undefined : target.name;
 }

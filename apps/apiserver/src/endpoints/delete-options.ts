@@ -28,8 +28,7 @@ export async function readDeleteOptions(
 ): Promise<DeleteCall> {
   const body = await readBody(request.raw, context.options.maxRequestBodyBytes);
   const options = body.length ? fromBody(body, request) : fromQuery(request);
-  const errors = errorsOf(options);
-  if (errors.length) throw invalidError({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
+  checkDeleteOptions(options);
   const { unspecifiedPropagationWarning } = request.resource.strategy;
   if (options.propagationPolicy === undefined && options.orphanDependents === undefined)
     request.warn(unspecifiedPropagationWarning ?? '');
@@ -97,7 +96,8 @@ function integerProblem(text: string): string | undefined {
   return value >= 2n ** 63n || value < -(2n ** 63n) ? 'value out of range' : undefined;
 }
 
-function errorsOf(options: Options): FieldError[] {
+/** Throws where the options say what they cannot say. Source: apimachinery metav1 validation.ValidateDeleteOptions. */
+export function checkDeleteOptions(options: Options): void {
   const errors: FieldError[] = [];
   const { orphanDependents, propagationPolicy } = options;
   if (orphanDependents !== undefined && propagationPolicy !== undefined) {
@@ -113,5 +113,5 @@ function errorsOf(options: Options): FieldError[] {
     errors.push(notSupported('propagationPolicy', propagationPolicy, [...policies, 'nil']));
   }
   errors.push(...dryRunErrors(options.dryRun ?? []));
-  return errors;
+  if (errors.length) throw invalidError({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
 }

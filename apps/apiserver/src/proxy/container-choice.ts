@@ -17,10 +17,6 @@ export function containerOf(pod: Pod, wanted: string): string {
   if (only !== undefined && main.length === 1) return only;
   const required = `a container name must be specified for pod ${podName}`;
   if (main.length === 0) throw badRequest(required);
-  const choices = [
-    `, choose one of: [${main.join(' ')}]`,
-    ...(init.length > 0 ? [` or one of the init containers: [${init.join(' ')}]`] : []),
-    ...(ephemeral.length > 0 ? [` or one of the ephemeral containers: [${ephemeral.join(' ')}]`] : []),
-  ];
-  throw badRequest(required + choices.join(''));
+  const choices = [...init, ...main, ...ephemeral].join(' ');
+  throw badRequest(`${required}, choose one of: [${choices}]`);
 }

@@ -3,7 +3,7 @@ import * as https from 'node:https';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Nodes } from '@tinkernetes/api';
-import { badRequest, StatusError } from '@tinkernetes/apimachinery';
+import { StatusError } from '@tinkernetes/apimachinery';
 import type { UpgradeTarget } from '@tinkernetes/streaming';
 import type { ServerDependencies } from '../contracts';
 import { loadOnce } from '../server/load-once';
@@ -44,7 +44,8 @@ export class KubeletConnections {
     const node = await this.deps.stores.for(Nodes).get(nodeName);
     const addresses = node.status?.addresses ?? [];
     const address = addressTypes.flatMap((type) => addresses.filter((a) => a.type === type))[0]?.address;
-    if (address === undefined) throw badRequest(`no preferred addresses found; known addresses: []`);
+    if (address === undefined)
+      throw new StatusError('Unknown', `no preferred addresses found; known addresses: []`, { code: 500 });
     const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port || defaultPort;
     return { base: this.urlOf('https', address, port), tls: await this.tls() };
   }

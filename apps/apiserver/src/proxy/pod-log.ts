@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Pods } from '@tinkernetes/api';
 import {
+  badRequest,
   forbidden,
   invalid,
   invalidError,
@@ -13,16 +14,7 @@ import type { ApiRequest, HandlerDependencies, SubresourceHandler } from '../con
 import { containerOf } from './container-choice';
 import type { KubeletConnections } from './kubelet-connection';
 
-const passedOn = [
-  'follow',
-  'previous',
-  'timestamps',
-  'sinceSeconds',
-  'sinceTime',
-  'tailLines',
-  'limitBytes',
-  'stream',
-];
+const passedOn = ['follow', 'previous', 'timestamps', 'sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes'];
 
 /** GET pods/NAME/log: the kubelet's answer, streamed. Source: k8s.io/kubernetes/pkg/registry/core/pod/rest.LogREST. */
 export function createPodLogHandler(
@@ -31,6 +23,7 @@ export function createPodLogHandler(
 ): SubresourceHandler {
   return async (request) => {
     const { name, namespace } = request.info;
+    checkNumbers(request.query);
     const errors = validate(request.query);
     if (errors.length > 0) throw invalidError({ group: '', kind: 'PodLogOptions' }, name, errors);
     const pod = await stores.for(Pods).get(name, namespace);
@@ -38,7 +31,7 @@ export function createPodLogHandler(
     const nodeName = pod.spec?.nodeName;
     if (!nodeName) {
       // Nothing has run yet, so nothing has been said.
-      request.response.writeHead(200, { 'content-type': 'text/plain' }).end();
+      request.response.writeHead(204).end();
       return;
     }
     const query = new URLSearchParams();
@@ -110,6 +103,21 @@ async function streamFrom(answer: IncomingMessage, { response, signal }: ApiRequ
   }
 }
 
+/** Go's words for values that are no numbers or times. */
+function checkNumbers(query: URLSearchParams): void {
+  for (const field of ['tailLines', 'limitBytes', 'sinceSeconds']) {
+    const text = query.get(field);
+    if (text && !/^[+-]?\d+$/.test(text))
+      throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  }
+  const time = query.get('sinceTime');
+  if (time && !/^\d{4}-/.test(time))
+    throw badRequest(
+      `parsing time ${JSON.stringify(time)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(time)} as "2006"`,
+    );
+}
+
+/** Source: core/validation.ValidatePodLogOptions. */
 function validate(query: URLSearchParams): FieldError[] {
   const errors: FieldError[] = [];
   const check = (field: string, minimum: number, detail: string) => {
@@ -120,7 +128,9 @@ function validate(query: URLSearchParams): FieldError[] {
   check('limitBytes', 1, 'must be greater than 0');
   check('sinceSeconds', 1, 'must be greater than 0');
   if (query.has('sinceSeconds') && query.has('sinceTime')) {
-    errors.push(forbidden('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
+    errors.push(forbidden('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
   }
+  // Streams are told apart only behind a feature gate that is off: PodLogsQuerySplitStreams.
+  if (query.get('stream')) errors.push(forbidden('stream', 'may not be specified'));
   return errors;
 }

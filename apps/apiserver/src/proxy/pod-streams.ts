@@ -42,9 +42,9 @@ async function stream(
 ): Promise<void> {
   const { name, namespace } = request.info;
   const pod = await stores.for(Pods).get(name, namespace);
+  const path = kubeletPath(pod, kind, request.query);
   const nodeName = pod.spec?.nodeName;
   if (!nodeName) throw badRequest(`pod ${name} does not have a host assigned`);
-  const path = kubeletPath(pod, kind, request.query);
   await admit(request, {
     operation: 'CONNECT',
     kind: { group: '', version: 'v1', kind: kind.options },
@@ -60,13 +60,20 @@ function kubeletPath(pod: Pod, kind: StreamKind, query: URLSearchParams): string
   const target = `/${kind.path}/${namespace}/${name}`;
   const out = new URLSearchParams();
   if (!kind.ofContainer) {
-    for (const port of query.getAll('ports')) out.append('port', port);
+    for (const port of query.getAll('ports')) out.append('port', checkedPort(port));
     return `${target}${suffix(out)}`;
   }
   const container = containerOf(pod, query.get('container') ?? '');
   for (const [given, sent] of Object.entries(streamNames)) if (isSet(query, given)) out.set(sent, '1');
   for (const argument of query.getAll('command')) out.append('command', argument);
   return `${target}/${container}${suffix(out)}`;
+}
+
+function checkedPort(text: string): string {
+  if (/^\d+$/.test(text)) return text;
+  throw badRequest(
+    `cannot convert to []int32: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
+  );
 }
 
 const suffix = (query: URLSearchParams): string => (query.size > 0 ? `?${query.toString()}` : '');

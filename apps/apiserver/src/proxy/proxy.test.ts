@@ -103,7 +103,19 @@ describe('requests that go on to kubelets and Pods', () => {
       'PodLogOptions "web" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0',
     ],
     ['new/log', ''],
+    ['new/log?tailLines=x', 'strconv.ParseInt: parsing "x": invalid syntax'],
+    [
+      'new/log?sinceTime=noon',
+      'parsing time "noon" as "2006-01-02T15:04:05Z07:00": cannot parse "noon" as "2006"',
+    ],
+    ['new/log?stream=Stdout', 'PodLogOptions "new" is invalid: stream: Forbidden: may not be specified'],
+    [
+      'new/log?sinceSeconds=5&sinceTime=2020-01-01T00:00:00Z',
+      'PodLogOptions "new" is invalid: []: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified',
+    ],
     ['none/log', 'pods "none" not found'],
+    ['new/exec?command=sh&container=none', 'container none is not valid for pod new'],
+    ['new/portforward?ports=x', 'cannot convert to []int32: strconv.ParseUint: parsing "x": invalid syntax'],
     ['new/exec?command=sh', 'pod new does not have a host assigned'],
     ['web/exec?command=sh&container=main', 'Upgrade request required'],
   ])('answers GET pods/%s with %j', async (path, expected) => {
@@ -145,7 +157,10 @@ describe('requests that go on to kubelets and Pods', () => {
     expect(await text(`/api/v1/namespaces/${namespace}/services/svc:http/proxy/x`)).toBe('GET /x');
     expect(await text(`/api/v1/namespaces/${namespace}/services/svc/proxy/`)).toBe('GET /');
     expect(await message(`/api/v1/namespaces/${namespace}/services/svc:other/proxy/`)).toBe(
-      'no service port "other" found for service "svc"',
+      'no endpoints available for service "svc"',
+    );
+    expect(await message(`/api/v1/namespaces/${namespace}/services/svc:81/proxy/`)).toBe(
+      'no service port 81 found for service "svc"',
     );
   });
 

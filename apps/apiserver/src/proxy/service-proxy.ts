@@ -1,6 +1,6 @@
 import { EndpointSlices, Services } from '@tinkernetes/api';
 import type { EndpointSlice, Service } from '@tinkernetes/api';
-import { badRequest, serviceUnavailable } from '@tinkernetes/apimachinery';
+import { badRequest, notFound, serviceUnavailable } from '@tinkernetes/apimachinery';
 import type { HandlerDependencies, ServerDependencies, SubresourceHandler } from '../contracts';
 import { admitProxy, proxyHttp, splitSchemeNamePort } from './http-proxy';
 import type { KubeletConnections } from './kubelet-connection';
@@ -35,27 +35,38 @@ export function createServiceProxy(
   };
 }
 
-/** A ready endpoint behind the Service's port of that name or number ('' for its only one), at random. */
+/**
+ * A ready endpoint behind the Service's port of that name or number ('' for its only one), at random. Source:
+ * registry/core/service/storage.REST.ResourceLocation.
+ */
 export function endpointOf(
   { stores, context }: ServerDependencies,
   service: Service,
   wanted: string,
 ): ServiceEndpoint {
   const { name = '', namespace } = service.metadata;
-  const ports = service.spec?.ports ?? [];
-  const port =
-    wanted === '' && ports.length === 1
-      ? ports[0]
-      : ports.find((p) => (p.name ?? '') === wanted || String(p.port) === wanted);
-  if (!port) throw serviceUnavailable(`no service port "${wanted}" found for service "${name}"`);
-  const found = stores
+  const portName = portNameOf(service, wanted);
+  const slices = stores
     .for(EndpointSlices)
     .list(namespace)
-    .filter((slice) => slice.metadata.labels?.['kubernetes.io/service-name'] === name)
-    .flatMap((slice) => readyEndpoints(slice, port.name ?? ''));
+    .filter((slice) => slice.metadata.labels?.['kubernetes.io/service-name'] === name);
+  // Nobody has looked for endpoints yet: upstream takes that for a Service that isn't there.
+  if (slices.length === 0 && !stores.find('', 'endpoints')?.peek(name, namespace))
+    throw notFound(Services, name);
+  const found = slices.flatMap((slice) => readyEndpoints(slice, portName));
   const chosen = found[Math.floor(context.random.next() * found.length)];
   if (!chosen) throw serviceUnavailable(`no endpoints available for service "${name}"`);
   return chosen;
+}
+
+/** Endpoints know their ports by name. */
+function portNameOf({ metadata, spec }: Service, wanted: string): string {
+  const ports = spec?.ports ?? [];
+  if (wanted === '' && ports.length === 1) return ports[0]?.name ?? '';
+  if (!/^\d+$/.test(wanted)) return wanted;
+  const port = ports.find((p) => String(p.port) === wanted);
+  if (port) return port.name ?? '';
+  throw serviceUnavailable(`no service port ${wanted} found for service "${metadata.name ?? ''}"`);
 }
 
 function readyEndpoints(slice: EndpointSlice, portName: string): ServiceEndpoint[] {

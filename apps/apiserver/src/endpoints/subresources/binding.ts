@@ -1,3 +1,4 @@
+import { Pods } from '@tinkernetes/api';
 import type { Binding, KubeObject, Pod } from '@tinkernetes/api';
 import { badRequest, conflict, StatusError } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
@@ -5,6 +6,7 @@ import { builtInCodec } from '../../codec/object-codec';
 import { sendValue } from '../answer';
 import type { Endpoint, EndpointContext, ResourceRequest } from '../context';
 import { runMutating, runValidating } from '../admission-chain';
+import { checkNamespace } from '../create';
 import { readTypedObject } from '../read-object';
 import { writeQuery } from '../write-options';
 
@@ -20,7 +22,9 @@ export const binding: Endpoint = async (context, request) => {
     target: 'core.Binding',
     fieldValidation: query.fieldValidation,
   })) as Binding & KubeObject;
+  checkNamespace(given.metadata.namespace, request.namespace);
   const name = request.info.name || given.metadata.name;
+  if (!name) throw badRequest('Name parameter required.');
   if (given.metadata.name !== name) throw badRequest('name in URL does not match name in Binding object');
   checkTarget(given);
   const admitted = await admit(context, request, { given, name, dryRun: query.dryRun });
@@ -72,8 +76,8 @@ async function bind(
   request: ResourceRequest,
   { name, binding, dryRun }: { name: string; binding: Binding & KubeObject; dryRun: boolean },
 ): Promise<void> {
-  const pods = table.for<Pod>({ group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true });
-  const { uid, resourceVersion, annotations, labels } = binding.metadata;
+  const pods = table.for(Pods);
+  const { annotations, labels } = binding.metadata;
   const node = binding.target.name ?? '';
   const object = { kind: 'Pod', namespace: request.info.namespace, name };
   await context.tracer.step(
@@ -84,18 +88,7 @@ async function bind(
         name,
         request.info.namespace,
         (pod) => {
-          if (uid && uid !== pod.metadata.uid) {
-            throw refused(
-              name,
-              `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${pod.metadata.uid ?? ''}`,
-            );
-          }
-          if (resourceVersion && resourceVersion !== pod.metadata.resourceVersion) {
-            throw refused(
-              name,
-              `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${pod.metadata.resourceVersion ?? ''}`,
-            );
-          }
+          checkPreconditions(pod, binding);
           if (pod.metadata.deletionTimestamp)
             throw refused(name, `pod ${name} is being deleted, cannot be assigned to a host`);
           if (pod.spec.nodeName)
@@ -107,6 +100,22 @@ async function bind(
         { dryRun, trace: request.trace },
       ),
   );
+}
+
+/** In the words of upstream's storage, which compares them. */
+function checkPreconditions({ metadata }: Pod, binding: KubeObject): void {
+  const { name, namespace = '' } = metadata;
+  const compare = (what: string, wanted = '', actual = '') => {
+    if (wanted === '' || wanted === actual) return;
+    const problem = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${actual}`;
+    throw conflict(
+      Pods,
+      name,
+      `StorageError: invalid object, Code: 4, Key: /registry/pods/${namespace}/${name}, ResourceVersion: 0, AdditionalErrorMsg: ${problem}`,
+    );
+  };
+  compare('UID', binding.metadata.uid, metadata.uid);
+  compare('ResourceVersion', binding.metadata.resourceVersion, metadata.resourceVersion);
 }
 
 const refused = (name: string, reason: string): StatusError => conflict(bindings, name, reason);

@@ -1,11 +1,21 @@
-import type { DeleteOptions, Eviction, KubeObject, Pod, PodDisruptionBudget } from '@tinkernetes/api';
+import { Pods } from '@tinkernetes/api';
+import type {
+  DeleteOptions,
+  Eviction,
+  KubeObject,
+  Pod,
+  PodCondition,
+  PodDisruptionBudget,
+} from '@tinkernetes/api';
 import { badRequest, isNotFound, selectorOf, StatusError } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import { builtInCodec } from '../../codec/object-codec';
-import { deleteObject } from '../../registry/generic/deletion';
+import { checkPreconditions, deleteObject } from '../../registry/generic/deletion';
 import { sendValue } from '../answer';
 import type { Endpoint, EndpointContext, ResourceRequest } from '../context';
 import { storeOf } from '../context';
+import { checkNamespace } from '../create';
+import { checkDeleteOptions } from '../delete-options';
 import { readTypedObject } from '../read-object';
 import { writeContext } from '../write-context';
 import { writeQuery } from '../write-options';
@@ -28,17 +38,53 @@ export const eviction: Endpoint = async (context, request) => {
   })) as Eviction & KubeObject;
   const { name } = request.info;
   const { namespace } = request;
+  checkNamespace(given.metadata.namespace, namespace);
   if (given.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object');
   const store = storeOf(request);
   const { object } = await store.entry(name, namespace);
   const pod = object as Pod;
   const options: DeleteOptions = given.deleteOptions ?? {};
+  checkDeleteOptions(options);
   const dryRun = query.dryRun || (options.dryRun ?? []).length > 0;
   if (!canIgnoreBudgets(pod)) await chargeBudget(context, request, pod, dryRun);
+  const evicted = dryRun ? options : await markEvicted(context, pod, options);
   const write = writeContext(context, request, { operation: 'DELETE', query: { dryRun, fieldManager: '' } });
-  await deleteObject(store, { name, namespace }, options, write);
+  await deleteObject(store, { name, namespace }, evicted, write);
   sendValue(request, 201, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
 };
+
+/** Until it is gone, the Pod says why it has to go. Source: pkg/registry/core/pod/storage.addConditionAndDeletePod. */
+async function markEvicted(
+  { table, clock }: EndpointContext,
+  pod: Pod,
+  options: DeleteOptions,
+): Promise<DeleteOptions> {
+  const { name, namespace } = pod.metadata;
+  const { metadata } = await table.for(Pods).modify(name, namespace, (current) => {
+    checkPreconditions({ descriptor: Pods }, current, options.preconditions);
+    return withCondition(current, {
+      type: 'DisruptionTarget',
+      status: 'True',
+      lastTransitionTime: formatTime(clock.now()),
+      reason: 'EvictionByEvictionAPI',
+      message: 'Eviction API: evicting',
+    });
+  });
+  if (!options.preconditions?.resourceVersion) return options;
+  // The version that was asked for has just been seen; the condition has made a new one of it.
+  const { resourceVersion } = metadata;
+  return { ...options, preconditions: { ...options.preconditions, resourceVersion } };
+}
+
+function withCondition(pod: Pod, condition: PodCondition): Pod {
+  const conditions = pod.status?.conditions ?? [];
+  const isThere = conditions.some(
+    ({ type, status }) => type === condition.type && status === condition.status,
+  );
+  if (isThere) return pod;
+  const others = conditions.filter(({ type }) => type !== condition.type);
+  return { ...pod, status: { ...pod.status, conditions: [...others, condition] } };
+}
 
 /** Pods that run nothing, or not any more, disrupt nobody. */
 function canIgnoreBudgets({ status, metadata }: Pod): boolean {

@@ -61,8 +61,9 @@ async function deleteOnce(
   return { entry: shown, created: false, deleted: true };
 }
 
-function checkPreconditions(
-  { descriptor }: StoredObjects,
+/** Throws where the object is not the one, or not the version, that is to be deleted. */
+export function checkPreconditions(
+  { descriptor }: Pick<StoredObjects, 'descriptor'>,
   { metadata }: KubeObject,
   preconditions: DeleteRequest['preconditions'],
 ): void {

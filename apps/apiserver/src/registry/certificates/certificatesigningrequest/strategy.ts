@@ -1,96 +1,26 @@
 import { CertificateSigningRequests } from '@tinkernetes/api';
 import type { CertificateSigningRequest } from '@tinkernetes/api';
-import { invalid, required } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import { age } from '../../../printers/cells';
 import { humanDuration } from '../../../printers/duration';
 import { defineStrategy } from '../../define-strategy';
-import type { Errors } from '../../rules';
+import { validateChange, validateRequest } from './validate';
 
-const minSeconds = 600;
-const usages = [
-  'any',
-  'cert sign',
-  'client auth',
-  'code signing',
-  'content commitment',
-  'crl sign',
-  'data encipherment',
-  'decipher only',
-  'digital signature',
-  'email protection',
-  'encipher only',
-  'ipsec end system',
-  'ipsec tunnel',
-  'ipsec user',
-  'key agreement',
-  'key encipherment',
-  'microsoft sgc',
-  'netscape sgc',
-  'ocsp signing',
-  's/mime',
-  'server auth',
-  'signing',
-  'timestamping',
-];
-
-function validate({ spec }: CertificateSigningRequest): Errors {
-  const errors: Errors = [];
-  const pem = Buffer.from(spec?.request ?? '', 'base64').toString();
-  if (!/-----BEGIN (NEW )?CERTIFICATE REQUEST-----/.test(pem)) {
-    errors.push(invalid('spec.request', spec?.request ?? '', 'PEM block type must be CERTIFICATE REQUEST'));
-  }
-  if (!spec?.usages?.length) errors.push(required('spec.usages'));
-  for (const [i, usage] of (spec?.usages ?? []).entries()) {
-    if (!usages.includes(usage)) {
-      const list = usages.map((name) => `"${name}"`).join(', ');
-      errors.push({
-        reason: 'FieldValueNotSupported',
-        field: `spec.usages[${i}]`,
-        message: `Unsupported value: "${usage}": supported values: ${list}`,
-      });
-    }
-  }
-  const signer = spec?.signerName ?? '';
-  if (signer === '') errors.push(required('spec.signerName'));
-  else if (!/^[^/]+\.[^/]+\/.+$/.test(signer)) {
-    errors.push(
-      invalid(
-        'spec.signerName',
-        signer,
-        'must be a fully qualified domain and path of the form "example.com/signer-name"',
-      ),
-    );
-  }
-  const seconds = spec?.expirationSeconds;
-  if (seconds !== undefined && seconds < minSeconds) {
-    errors.push(
-      invalid(
-        'spec.expirationSeconds',
-        seconds,
-        'may not specify a duration less than 600 seconds (10 minutes)',
-      ),
-    );
-  }
-  return errors;
-}
-
-/** Each condition says since when it holds. */
-function stampConditions(request: CertificateSigningRequest, now: number): CertificateSigningRequest {
+/** Each condition says since when it holds. Source: pkg/registry/certificates/certificates.populateConditionTimestamps. */
+function stampConditions(
+  request: CertificateSigningRequest,
+  old: CertificateSigningRequest,
+  now: number,
+): CertificateSigningRequest {
+  const since = (type: string, status: string) =>
+    old.status?.conditions?.find((before) => before.type === type && before.status === status)
+      ?.lastTransitionTime ?? formatTime(now);
   const conditions = request.status?.conditions?.map((condition) => ({
     ...condition,
-    lastTransitionTime: condition.lastTransitionTime ?? formatTime(now),
+    lastTransitionTime: condition.lastTransitionTime ?? since(condition.type, condition.status),
     lastUpdateTime: condition.lastUpdateTime ?? formatTime(now),
   }));
   return conditions ? { ...request, status: { ...request.status, conditions } } : request;
-}
-
-/** Approval and denial have a subresource, and a right, of their own. */
-function withDecisionsOf(old: CertificateSigningRequest, request: CertificateSigningRequest) {
-  const isDecision = ({ type }: { type: string }) => type === 'Approved' || type === 'Denied';
-  const own = (request.status?.conditions ?? []).filter((condition) => !isDecision(condition));
-  const conditions = [...(old.status?.conditions ?? []).filter(isDecision), ...own];
-  return conditions.length > 0 ? conditions : undefined;
 }
 
 /** `Approved,Issued`, as kubectl shows it. */
@@ -124,21 +54,20 @@ export const certificateSigningRequestStrategy = defineStrategy(CertificateSigni
     };
   },
   prepareForUpdate: (request, old) => ({ ...request, spec: old.spec }),
-  prepareForStatusUpdate: (request, old, { now }) =>
-    stampConditions(
-      { ...request, status: { ...request.status, conditions: withDecisionsOf(old, request) } },
-      now,
-    ),
+  prepareForStatusUpdate: (request, old, { now }) => stampConditions(request, old, now),
   subresources: {
     approval: {
       prepareForUpdate: (request, old, { now }) => {
         const conditions = request.status?.conditions;
         const decided = { ...old, metadata: request.metadata, status: { ...old.status, conditions } };
-        return stampConditions(decided, now);
+        return stampConditions(decided, old, now);
       },
+      validateUpdate: validateChange({ decision: true }),
     },
   },
-  validate,
+  validate: validateRequest,
+  validateUpdate: validateChange({}),
+  validateStatusUpdate: validateChange({ certificate: true }),
   selectableFieldNames: ['spec.signerName'],
   selectableFields: ({ spec }) => ({ 'spec.signerName': spec?.signerName ?? '' }),
   tableCells: (request, now) => [

@@ -8,10 +8,12 @@ import { mapMember } from '../../fill';
 import { defaultPodOnly, defaultPodSpec } from '../../pod-spec/defaults';
 import { withoutDisabledFields } from '../../pod-spec/disabled-fields';
 import { withAppArmorFields } from './apparmor';
+import { prepareEphemeralContainers, validateEphemeralContainersUpdate } from './ephemeral';
 import { podFieldNames, podFields } from './fields';
 import { withLabelKeys } from './prepare';
 import { isTold, podWarnings } from './warnings';
-import { preparePodResize, validatePodResize, validatePodUpdate } from './update';
+import { preparePodResize, validatePodResize } from './resize';
+import { validatePodUpdate } from './update';
 import { validateWholePod } from './validate';
 
 /** A Pod with gates is not scheduled yet, and says so from the start. Source: pod strategy.applySchedulingGatedCondition. */
@@ -70,6 +72,10 @@ export const podStrategy = defineStrategy(Pods, {
   }),
   subresources: {
     resize: { prepareForUpdate: preparePodResize, validateUpdate: validatePodResize },
+    ephemeralcontainers: {
+      prepareForUpdate: prepareEphemeralContainers,
+      validateUpdate: validateEphemeralContainersUpdate,
+    },
   },
   warnings: (pod, old) => (isTold(pod, old) ? podWarnings(pod) : []),
   graceful: (pod, requested) => {

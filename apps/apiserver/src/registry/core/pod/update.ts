@@ -5,12 +5,10 @@ import {
   forbidden,
   index,
   invalid,
-  qosClassOf,
   required,
   semanticEqual,
 } from '@tinkernetes/apimachinery';
 import { validateTolerations } from '../../pod-spec/scheduling';
-import { validateResources } from '../../pod-spec/resources';
 import { goDiff } from '../../go-diff';
 import { goStruct } from '../../go-struct';
 import { eachOf } from '../../rules';
@@ -159,64 +157,5 @@ function withChangeableFieldsOf(spec: PodSpec, old: PodSpec): PodSpec {
       ? { nodeSelector: old.nodeSelector, affinity: withNodeAffinityOf(spec.affinity, old.affinity) }
       : {}),
     ...(isGraceFix ? { terminationGracePeriodSeconds: old.terminationGracePeriodSeconds } : {}),
-  };
-}
-
-/** A resize takes resources and their policies from the new Pod, by the containers' names, and nothing else. */
-export function preparePodResize(pod: Pod, old: Pod): Pod {
-  const resized = (before: readonly Container[] | undefined, list: readonly Container[] | undefined) =>
-    before?.map((container) => {
-      const wanted = list?.find((other) => other.name === container.name);
-      return wanted
-        ? { ...container, resources: wanted.resources, resizePolicy: wanted.resizePolicy }
-        : container;
-    });
-  const spec = {
-    ...old.spec,
-    containers: resized(old.spec.containers, pod.spec.containers) ?? [],
-    ...(old.spec.initContainers
-      ? { initContainers: resized(old.spec.initContainers, pod.spec.initContainers) }
-      : {}),
-  };
-  return { ...old, metadata: pod.metadata, spec };
-}
-
-/** Only what a node can change while the Pod runs, and never the Pod's class. Source: core/validation.ValidatePodResize. */
-export function validatePodResize(pod: Pod, old: Pod): Errors {
-  const errors: Errors = [];
-  for (const list of ['containers', 'initContainers'] as const) {
-    errors.push(
-      ...(pod.spec[list] ?? []).flatMap((container, i) =>
-        validateResources(container.resources, child(index(`spec.${list}`, i), 'resources')),
-      ),
-    );
-  }
-  if (errors.length > 0) return errors;
-  const oldClass = old.status?.qosClass ?? qosClassOf(old.spec);
-  if (qosClassOf(pod.spec) !== oldClass) {
-    return [invalid('spec', oldClass, 'Pod QOS Class may not change as a result of resizing')];
-  }
-  const isSame = semanticEqual(withoutComputeResources(pod.spec), withoutComputeResources(old.spec));
-  return isSame ? [] : [forbidden('spec', 'only cpu and memory resources are mutable')];
-}
-
-function withoutComputeResources(spec: PodSpec): PodSpec {
-  const rest = (list: Record<string, string | number> | undefined) => {
-    const { cpu: _cpu, memory: _memory, ...others } = list ?? {};
-    return others;
-  };
-  const reduced = (list: readonly Container[] | undefined) =>
-    list?.map(({ resizePolicy: _policy, ...container }) => ({
-      ...container,
-      resources: {
-        ...container.resources,
-        limits: rest(container.resources?.limits),
-        requests: rest(container.resources?.requests),
-      },
-    }));
-  return {
-    ...spec,
-    containers: reduced(spec.containers) ?? [],
-    initContainers: reduced(spec.initContainers),
   };
 }
