@@ -78,9 +78,12 @@ const isReset = (entries: readonly ManagedFieldsEntry[] | undefined): boolean =>
 
 /** The managers that count: those that the write brings, else the live ones. Other times alone are no change. */
 function managersOf(next: KubeObject, live: KubeObject): Managers {
-  const known: Managers = decodeManagers(live.metadata.managedFields) ?? new Map();
   const brought = decodeManagers(next.metadata.managedFields);
-  if (!brought || brought.size === 0) return known;
+  const isBrought = brought !== undefined && brought.size > 0;
+  // Most writes bring what they have read: only one of both has to be decoded.
+  if (isBrought && haveSameTimes(next.metadata.managedFields, live.metadata.managedFields)) return brought;
+  const known: Managers = decodeManagers(live.metadata.managedFields) ?? new Map();
+  if (!isBrought) return known;
   const isOnlyRetimed = areRetimed(brought, known) && deepEqual(withoutTrail(live), withoutTrail(next));
   return isOnlyRetimed ? known : brought;
 }
@@ -95,6 +98,22 @@ function withoutTrail(object: KubeObject): KubeObject {
   const { managedFields: _managedFields, resourceVersion: _resourceVersion, ...metadata } = object.metadata;
   return { ...object, metadata };
 }
+
+/** Whether the same managers are there, in the same order, since the same times. */
+const haveSameTimes = (
+  entries: readonly ManagedFieldsEntry[] = [],
+  others: readonly ManagedFieldsEntry[] = [],
+): boolean =>
+  entries.length === others.length &&
+  entries.every(({ manager, operation, subresource, time }, i) => {
+    const other = others[i];
+    return (
+      manager === other?.manager &&
+      operation === other?.operation &&
+      subresource === other?.subresource &&
+      time === other?.time
+    );
+  });
 
 /** Whether the same managers have the same fields, since other times. */
 const areRetimed = (brought: Managers, known: Managers): boolean =>

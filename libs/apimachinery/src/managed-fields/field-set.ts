@@ -168,10 +168,14 @@ export class FieldSet {
   }
 }
 
+/** Elements of list maps as nearly all are: keys of plain text, whole numbers and booleans. */
+const plainKeys =
+  /^k:\{"[^"\\\u0000-\u001f]*":(?:"[^"\\\u0000-\u001f]*"|0|[1-9]\d*|true|false)(?:,"[^"\\\u0000-\u001f]*":(?:"[^"\\\u0000-\u001f]*"|0|[1-9]\d*|true|false))*\}$/;
+
 /** Whether a key of FieldsV1 is a path element. */
 function isElement(key: string): boolean {
+  if (key.startsWith('f:') || plainKeys.test(key)) return true;
   const [kind, rest] = [key.slice(0, 2), key.slice(2)];
-  if (kind === 'f:') return true;
   if (kind === 'i:') return /^-?\d+$/.test(rest);
   if (kind !== 'k:' && kind !== 'v:') return false;
   try {
