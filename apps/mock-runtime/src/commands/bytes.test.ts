@@ -25,4 +25,16 @@ describe('bytes', () => {
   ])('%s', async (_, script, expected) => {
     expect(await sh(script)).toEqual({ stdout: expected, stderr: '', exitCode: 0 });
   });
+
+  it.each([
+    ['-w0 -tx1', "invalid width argument '0'"],
+    ['-tx0', "invalid type string 'x0'"],
+    ['-tx3', "invalid type string 'x3'"],
+  ])('od refuses %s, which would never end', async (options, message) => {
+    expect(await sh(`echo a | od ${options}`)).toEqual({
+      stdout: '',
+      stderr: `od: ${message}\n`,
+      exitCode: 1,
+    });
+  });
 });

@@ -48,6 +48,11 @@ const names =
 /** `od [-A RADIX] [-t TYPE] [-N BYTES] [-j SKIP] [-w WIDTH] [-v] [-bcdosx] [FILE…]`. Source: POSIX, od. */
 export async function od(process: Process): Promise<number> {
   const options = parse(process.argv.slice(1));
+  const mistake = mistakeIn(options);
+  if (mistake !== undefined) {
+    await process.complain(`od: ${mistake}\n`);
+    return 1;
+  }
   const { inputs, failed } = await readInputs(process, options.files);
   const all = Buffer.concat(inputs.map(({ data }) => data));
   const data = all.subarray(options.skip, options.skip + options.count);
@@ -78,6 +83,13 @@ export async function od(process: Process): Promise<number> {
   if (options.radix !== 'n') output += `${address(options.skip + data.length)}\n`;
   await process.print(output);
   return failed ? 1 : 0;
+}
+
+/** What would never come to an end, or not begin. */
+function mistakeIn({ types, width }: OdOptions): string | undefined {
+  if (!Number.isInteger(width) || width <= 0) return `invalid width argument '${width}'`;
+  const wrong = types.find((type) => !/^([ac]z?|[doux][1248CSIL]?z?)+$/.test(type));
+  return wrong === undefined ? undefined : `invalid type string '${wrong}'`;
 }
 
 function lineOf({ size, show, hasText }: Format, line: Buffer, width: number): string {
@@ -193,7 +205,7 @@ function set(options: OdOptions, letter: string, value: string): void {
   else if (letter === 't') options.types.push(value);
   else if (letter === 'N') options.count = Number(value);
   else if (letter === 'j') options.skip = Number(value);
-  else if (letter === 'w') options.width = Number(value || 32);
+  else if (letter === 'w') options.width = value === '' ? 32 : Number(value);
   else if (letter === 'v') options.isVerbose = true;
-  else options.types.push(shorthand[letter] ?? '');
+  else options.types.push(shorthand[letter] ?? letter);
 }

@@ -11,11 +11,12 @@ interface Exchange {
   client: Address;
 }
 
-type Answer = (exchange: Exchange) => string | { status: number; text: string };
+type Reply = string | { status: number; text: string };
+type Answer = (exchange: Exchange) => Reply | Promise<Reply>;
 
 async function serve(process: Process, port: number, answer: Answer): Promise<number> {
-  serveHttp(process, port, (request, response: ServerResponse, client) => {
-    const made = answer({ process, request, client });
+  serveHttp(process, port, async (request, response: ServerResponse, client) => {
+    const made = await answer({ process, request, client });
     const { status, text } = typeof made === 'string' ? { status: 200, text: made } : made;
     response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' });
     response.end(text);
@@ -98,10 +99,10 @@ export const bootcamp =
     await process.print(
       `Kubernetes Bootcamp App Started At: ${started.toISOString()} | Running On:  ${hostname} \n\n`,
     );
-    return serve(process, 8080, () => {
+    return serve(process, 8080, async () => {
       requests += 1;
       const seconds = (process.clock.now() - started.getTime()) / 1000;
-      void process.print(
+      await process.print(
         `Running On: ${hostname} | Total Requests: ${requests} | App Uptime: ${seconds} seconds | Log Time: ${new Date(process.clock.now()).toISOString()}\n`,
       );
       return `Hello Kubernetes bootcamp! | Running on: ${hostname} | v=${version}\n`;

@@ -40,8 +40,11 @@ export async function nginx(process: Process): Promise<number> {
     return 1;
   }
   process.onSignal('SIGHUP', () => {
-    // Its log can't be written: the container's standard error is all that is left to say so.
-    master.reload().catch((error: unknown) => process.complain(`nginx: [alert] ${String(error)}\n`));
+    // Its log can't be written: the container's standard error is all that is left to say so, if anything is.
+    master
+      .reload()
+      .catch((error: unknown) => process.complain(`nginx: [alert] ${String(error)}\n`))
+      .catch(() => undefined);
   });
   const stopping = process.untilSignal('SIGTERM', 'SIGQUIT', 'SIGINT');
   if (!(await fork(process))) return 1;
