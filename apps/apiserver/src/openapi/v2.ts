@@ -2,7 +2,8 @@ import { loadSchemas, type OpenAPISchema } from '@tinkernetes/api';
 import type { ResourceTable } from '../registry/generic/resource-table';
 import { versionInfo } from '../server/version';
 import { withDescriptions, type Descriptions } from './descriptions';
-import { parameterType, patchTypes, pathsOf, type Operation } from './paths';
+import { answerTexts, parameterType, prettyParameter, takesPretty, type Operation } from './operations';
+import { pathsOf } from './paths';
 import { ownSchemas } from './v3';
 
 /** The OpenAPI v2 document of everything that is served. */
@@ -13,15 +14,9 @@ export function openApiV2(table: ResourceTable, descriptions: Descriptions): obj
     for (const [path, methods] of Object.entries(pathsOf(resource))) {
       paths[path] = {
         ...Object.fromEntries(
-          Object.entries(methods).map(([m, operation]) => [m, writeOperation(operation, resource.custom)]),
+          Object.entries(methods).map(([m, operation]) => [m, writeOperation(operation)]),
         ),
-        parameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-          name,
-          in: 'path',
-          required: true,
-          type: 'string',
-          uniqueItems: true,
-        })),
+        parameters: pathParameters(path),
       };
     }
   }
@@ -32,7 +27,7 @@ export function openApiV2(table: ResourceTable, descriptions: Descriptions): obj
   }
   return {
     swagger: '2.0',
-    info: { title: 'Kubernetes', version: versionInfo.gitVersion },
+    info: { title: 'Kubernetes', version: `${versionInfo.major}.${versionInfo.minor}` },
     paths,
     definitions,
     securityDefinitions: {
@@ -68,29 +63,37 @@ function downgrade(schema: OpenAPISchema): Record<string, unknown> {
   };
 }
 
-function writeOperation(
-  { operationId, tag, action, kind, body, answer, parameters }: Operation,
-  custom: boolean,
-): object {
+function writeOperation({ operationId, tag, description, target, ...operation }: Operation): object {
+  const { consumes, produces, body, answer, codes, parameters } = operation;
   const reference = (name: string) => ({ $ref: `#/definitions/${name}` });
+  const schema = answer ? reference(answer) : { type: 'string' };
+  const isRequired = target?.action !== 'delete' && target?.action !== 'deletecollection';
   return {
+    description,
+    consumes,
+    produces,
+    schemes: ['https'],
     tags: [tag],
     operationId,
-    consumes: action === 'patch' ? patchTypes(custom) : ['*/*'],
-    produces: ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'],
-    schemes: ['https'],
     parameters: [
+      ...(body
+        ? [{ name: 'body', in: 'body', ...(isRequired && { required: true }), schema: reference(body) }]
+        : []),
       ...parameters.map((name) => ({ name, in: 'query', type: parameterType(name), uniqueItems: true })),
-      ...(body ? [{ name: 'body', in: 'body', required: action !== 'delete', schema: reference(body) }] : []),
     ],
     responses: {
-      [action === 'post' ? '201' : '200']: {
-        description: 'OK',
-        ...(answer ? { schema: reference(answer) } : undefined),
-      },
+      ...Object.fromEntries(codes.map((code) => [code, { description: answerTexts[code], schema }])),
       401: { description: 'Unauthorized' },
     },
-    'x-kubernetes-action': action,
-    'x-kubernetes-group-version-kind': kind,
+    ...(target && {
+      'x-kubernetes-action': target.action,
+      'x-kubernetes-group-version-kind': target.kind,
+    }),
   };
+}
+
+function pathParameters(path: string): object[] {
+  const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true }));
+  const shared = takesPretty(path) ? [...named, { name: prettyParameter, in: 'query' }] : named;
+  return shared.map((parameter) => ({ ...parameter, type: 'string', uniqueItems: true }));
 }

@@ -3,10 +3,10 @@ import type { ResourceTable } from '../registry/generic/resource-table';
 import type { ServedResource } from '../registry/generic/served-resource';
 import { versionInfo } from '../server/version';
 import { withDescriptions, type Descriptions } from './descriptions';
-import { parameterType, patchTypes, pathsOf, type Operation } from './paths';
+import { answerTexts, parameterType, prettyParameter, takesPretty, type Operation } from './operations';
+import { pathsOf } from './paths';
 import { closureOf, customListSchema, customSchema, schemaNameFor } from './schema-names';
 
-const contentTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
 /** The OpenAPI v3 document of one group and version, as JSON. */
 export function openApiV3(
   table: ResourceTable,
@@ -22,7 +22,7 @@ export function openApiV3(
     for (const [path, methods] of Object.entries(pathsOf(resource))) {
       paths[path] = {
         ...Object.fromEntries(
-          Object.entries(methods).map(([m, operation]) => [m, writeOperation(operation, resource.custom)]),
+          Object.entries(methods).map(([m, operation]) => [m, writeOperation(operation)]),
         ),
         parameters: pathParameters(path),
       };
@@ -37,7 +37,7 @@ export function openApiV3(
   });
   const head = JSON.stringify({
     openapi: '3.0.0',
-    info: { title: 'Kubernetes', version: versionInfo.gitVersion },
+    info: { title: 'Kubernetes', version: `${versionInfo.major}.${versionInfo.minor}` },
     paths,
   });
   return `${head.slice(0, -1)},"components":{"schemas":{${schemas.join(',')}}}}`;
@@ -72,44 +72,42 @@ export function ownSchemas(resources: readonly ServedResource[]): Record<string,
   return out;
 }
 
-function writeOperation(
-  { operationId, tag, action, kind, body, answer, parameters }: Operation,
-  custom: boolean,
-): object {
-  const reference = (name: string | undefined) =>
-    name ? { $ref: `#/components/schemas/${name}` } : { type: 'object' };
-  const content = (types: readonly string[], name: string | undefined) =>
-    Object.fromEntries(types.map((type) => [type, { schema: reference(name) }]));
+function writeOperation({ operationId, tag, description, target, ...operation }: Operation): object {
+  const { consumes, produces, body, answer, codes, parameters } = operation;
+  const content = (types: readonly string[], name: string | undefined) => {
+    const schema = name ? { $ref: `#/components/schemas/${name}` } : { type: 'string' };
+    return Object.fromEntries(types.map((type) => [type, { schema }]));
+  };
+  const isRequired = target?.action !== 'delete' && target?.action !== 'deletecollection';
   return {
     tags: [tag],
+    description,
     operationId,
-    parameters: parameters.map((name) => ({
-      name,
-      in: 'query',
-      schema: { type: parameterType(name), uniqueItems: true },
-    })),
-    ...(body
-      ? {
-          requestBody: {
-            content: content(action === 'patch' ? patchTypes(custom) : ['*/*'], body),
-            required: action !== 'delete',
-          },
-        }
-      : undefined),
+    ...(parameters.length > 0 && {
+      parameters: parameters.map((name) => ({
+        name,
+        in: 'query',
+        schema: { type: parameterType(name), uniqueItems: true },
+      })),
+    }),
+    ...(body && {
+      requestBody: { content: content(consumes, body), ...(isRequired && { required: true }) },
+    }),
     responses: {
-      [action === 'post' ? '201' : '200']: { description: 'OK', content: content(contentTypes, answer) },
+      ...Object.fromEntries(
+        codes.map((code) => [code, { description: answerTexts[code], content: content(produces, answer) }]),
+      ),
       401: { description: 'Unauthorized' },
     },
-    'x-kubernetes-action': action,
-    'x-kubernetes-group-version-kind': kind,
+    ...(target && {
+      'x-kubernetes-action': target.action,
+      'x-kubernetes-group-version-kind': target.kind,
+    }),
   };
 }
 
 function pathParameters(path: string): object[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string', uniqueItems: true },
-  }));
+  const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true }));
+  const shared = takesPretty(path) ? [...named, { name: prettyParameter, in: 'query' }] : named;
+  return shared.map((parameter) => ({ ...parameter, schema: { type: 'string', uniqueItems: true } }));
 }
