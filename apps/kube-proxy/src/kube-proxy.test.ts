@@ -93,41 +93,81 @@ describe('kube-proxy against an API server', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('follows NetworkPolicies and the Pods that they select', async () => {
+  describe('with Pods', () => {
     const namespace = 'default';
-    await client.for(Namespaces).create({ metadata: { name: 'other', labels: { team: 'b' } }, spec: {} });
-    await client.for(NetworkPolicies).create({
-      metadata: { name: 'only-b', namespace },
-      spec: {
-        podSelector: { matchLabels: { app: 'a' } },
-        ingress: [{ from: [{ namespaceSelector: { matchLabels: { team: 'b' } } }] }],
-      },
+
+    beforeAll(async () => {
+      await client.for(Namespaces).create({ metadata: { name: 'other', labels: { team: 'b' } }, spec: {} });
+      await client.for(ServiceAccounts).create({ metadata: { name: 'default' } }, { namespace });
+      await client.for(ServiceAccounts).create({ metadata: { name: 'default' } }, { namespace: 'other' });
+      const pod = async (name: string, where: string, ip: string) => {
+        const containers = [{ name: 'main', image: 'nginx' }];
+        const made = await client
+          .for(Pods)
+          .create({ metadata: { name, labels: { app: name } }, spec: { containers } }, { namespace: where });
+        await client
+          .for(Pods)
+          .updateStatus({ ...made, status: { phase: 'Running', podIP: ip, podIPs: [{ ip }] } });
+      };
+      await pod('a', namespace, '10.244.0.2');
+      await pod('b', 'other', '10.244.0.3');
     });
-    await client.for(ServiceAccounts).create({ metadata: { name: 'default' } }, { namespace });
-    await client.for(ServiceAccounts).create({ metadata: { name: 'default' } }, { namespace: 'other' });
-    const pod = async (name: string, where: string, ip: string) => {
-      const containers = [{ name: 'main', image: 'nginx' }];
-      const made = await client
-        .for(Pods)
-        .create({ metadata: { name, labels: { app: name } }, spec: { containers } }, { namespace: where });
-      await client
-        .for(Pods)
-        .updateStatus({ ...made, status: { phase: 'Running', podIP: ip, podIPs: [{ ip }] } });
-    };
-    await pod('a', namespace, '10.244.0.2');
-    await pod('b', 'other', '10.244.0.3');
-    await eventually(() =>
-      expect(network.policies).toMatchObject([
-        {
-          name: 'default/only-b',
-          direction: 'INGRESS',
-          subjects: ['10.244.0.2'],
-          rules: [{ peers: [{ addresses: ['10.244.0.3'] }] }],
+
+    it('follows NetworkPolicies and the Pods that they select', async () => {
+      await client.for(NetworkPolicies).create({
+        metadata: { name: 'only-b', namespace },
+        spec: {
+          podSelector: { matchLabels: { app: 'a' } },
+          ingress: [{ from: [{ namespaceSelector: { matchLabels: { team: 'b' } } }] }],
         },
-      ]),
-    );
-    await client.for(NetworkPolicies).delete('only-b', { namespace });
-    await eventually(() => expect(network.policies).toEqual([]));
+      });
+      await eventually(() =>
+        expect(network.policies).toMatchObject([
+          {
+            name: 'default/only-b',
+            direction: 'INGRESS',
+            subjects: ['10.244.0.2'],
+            rules: [{ peers: [{ addresses: ['10.244.0.3'] }] }],
+          },
+        ]),
+      );
+      await client.for(NetworkPolicies).delete('only-b', { namespace });
+      await eventually(() => expect(network.policies).toEqual([]));
+    });
+
+    it('lets Pods ask the name server where it is now', async () => {
+      await client.for(NetworkPolicies).create({
+        metadata: { name: 'dns', namespace },
+        spec: {
+          podSelector: {},
+          policyTypes: ['Egress'],
+          egress: [{ ports: [{ port: 53, protocol: 'UDP' }] }],
+        },
+      });
+      const slice = (address: string) => ({
+        metadata: {
+          name: 'kube-dns',
+          namespace: 'kube-system',
+          labels: { 'kubernetes.io/service-name': 'kube-dns' },
+        },
+        addressType: 'IPv4' as const,
+        endpoints: [{ addresses: [address] }],
+        ports: [{ name: 'dns', protocol: 'UDP' as const, port: 4053 }],
+      });
+      const allowed = (address: string) =>
+        eventually(() =>
+          expect(network.policies.flatMap(({ rules }) => rules)).toContainEqual(
+            expect.objectContaining({ peers: [expect.objectContaining({ addresses: [address] })] }),
+          ),
+        );
+      await client.for(EndpointSlices).create(slice('172.30.0.1'));
+      await allowed('172.30.0.1');
+      await client.for(EndpointSlices).update(slice('172.30.0.2'));
+      await allowed('172.30.0.2');
+      await client.for(EndpointSlices).delete('kube-dns', { namespace: 'kube-system' });
+      await client.for(NetworkPolicies).delete('dns', { namespace });
+      await eventually(() => expect(network.policies).toEqual([]));
+    });
   });
 
   const ruleOf = (name: string) => network.rules.find((rule) => rule.name === name);
