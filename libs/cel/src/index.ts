@@ -1,8 +1,8 @@
 import { LruMap } from '@tinkernetes/component-base';
 import type { Compiled } from './check/compile';
 import type { Names } from './check/expression-checker';
-import type { TypeChecker } from './checker';
-import type { DeclType } from './decl-types';
+import type { CelType } from './check/cel-type';
+import { TypeChecker } from './checker';
 import type { Engine } from './engine';
 import type { CelProgram } from './types';
 
@@ -11,14 +11,14 @@ export type { CelType } from './check/cel-type';
 export type { Compiled } from './check/compile';
 export type { SizeOf } from './check/cost-estimator';
 export type { Names } from './check/expression-checker';
-export type { Checked, TypeChecker } from './checker';
+export type { TypeChecker } from './checker';
 export { costExceeded, requestBudget } from './cost';
-export { escapedName, partType, resourceType } from './decl-types';
-export type { DeclType, TypeSchema } from './decl-types';
+export { escapedName, resourceType } from './resource-type';
+export type { TypeSchema } from './resource-type';
 export { CelAuthorizer } from './library/authorizer';
 export type { CelAttributes, CelDecider, CelUser } from './library/authorizer';
 export { Semver } from './library/semver';
-export { namespaceType, requestType } from './policy-types';
+export { authorizerTypes, namespaceType, requestType } from './policy-types';
 export type { Activation, CelProgram, CostBudget } from './types';
 export {
   bytesValue,
@@ -71,11 +71,8 @@ function loadEngine(variables: readonly string[]): Engine {
 }
 
 /** Checks expressions over variables of known types. Source: k8s.io/apiserver/pkg/admission/plugin/policy/validating. */
-export function createTypeChecker(variables: Readonly<Record<string, DeclType>>): TypeChecker {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports
-  const checker = require('./checker') as typeof import('./checker');
-  return new checker.TypeChecker(variables);
-}
+export const createTypeChecker = (variables: Readonly<Record<string, CelType>>): TypeChecker =>
+  new TypeChecker(variables, compileExpression);
 
 /** Compiles an expression against what it may speak of: its types, its mistakes, what it can cost. */
 export function compileExpression(expression: string, names: Names): Compiled {

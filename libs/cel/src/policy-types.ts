@@ -1,4 +1,15 @@
-import { bool, dyn, int, listOf, mapOf, string, structOf, timestamp, type CelType } from './check/cel-type';
+import {
+  bool,
+  dyn,
+  int,
+  listOf,
+  mapOf,
+  parseType,
+  string,
+  structOf,
+  timestamp,
+  type CelType,
+} from './check/cel-type';
 
 const texts = mapOf(string, string);
 const identity = (name: string, last: string): CelType =>
@@ -57,3 +68,9 @@ export const namespaceType: CelType = structOf('kubernetes.Namespace', {
     phase: string,
   }),
 });
+
+/** What asks the authorizer. */
+export const authorizerTypes: Readonly<Record<string, CelType>> = {
+  authorizer: parseType('kubernetes.authorization.Authorizer'),
+  'authorizer.requestResource': parseType('kubernetes.authorization.ResourceCheck'),
+};

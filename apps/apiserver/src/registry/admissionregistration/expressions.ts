@@ -1,6 +1,7 @@
 import type { MatchCondition } from '@tinkernetes/api';
 import { child, duplicate, invalid, isQualifiedName, required } from '@tinkernetes/apimachinery';
 import {
+  authorizerTypes,
   celTypes,
   compileExpression,
   namespaceType,
@@ -32,12 +33,8 @@ interface Expected {
   readonly missing?: string;
 }
 
-const { dyn, parseType, string, structOf } = celTypes;
+const { dyn, string, structOf } = celTypes;
 const always = { object: dyn, oldObject: dyn, request: requestType, namespaceObject: namespaceType };
-const authorizing = {
-  authorizer: parseType('kubernetes.authorization.Authorizer'),
-  'authorizer.requestResource': parseType('kubernetes.authorization.ResourceCheck'),
-};
 
 /** A field that JSONPatch doesn't have is of a type without a name. */
 const jsonPatch = structOf(
@@ -58,7 +55,7 @@ function compile(text: string, { hasParams, hasAuthorizer = true, variables, isM
   return compileExpression(text, {
     variables: {
       ...always,
-      ...(hasAuthorizer ? authorizing : {}),
+      ...(hasAuthorizer ? authorizerTypes : {}),
       ...(hasParams ? { params: dyn } : {}),
       ...(variables ? { variables: structOf('kubernetes.variables', variables) } : {}),
     },

@@ -1,5 +1,13 @@
 import type { ExpressionWarning, ValidatingAdmissionPolicy } from '@tinkernetes/api';
-import { createTypeChecker, resourceType, type DeclType, type TypeSchema } from '@tinkernetes/cel';
+import {
+  authorizerTypes,
+  createTypeChecker,
+  namespaceType,
+  requestType,
+  resourceType,
+  type CelType,
+  type TypeSchema,
+} from '@tinkernetes/cel';
 import type { Client } from '@tinkernetes/client';
 import {
   groupVersionPath,
@@ -8,7 +16,6 @@ import {
   shown,
   type GroupVersionKind,
 } from './matched-kinds';
-import { namespaceType, requestType } from './variable-types';
 
 interface OpenAPIDocument {
   readonly components?: {
@@ -40,11 +47,11 @@ export async function expressionWarnings(
     const checker = createTypeChecker({
       ...{ object, oldObject: object, request: requestType, namespaceObject: namespaceType },
       ...(params && { params }),
-      authorizer: 'dyn',
+      ...authorizerTypes,
     });
     for (const { name, expression } of spec.variables ?? []) checker.declare(name, expression);
     for (const { fieldRef, expression } of expressionsOf(policy)) {
-      const { error } = checker.check(expression);
+      const error = checker.check(expression);
       if (error === undefined) continue;
       warnings.set(fieldRef, [...(warnings.get(fieldRef) ?? []), `${shown(kind)}: ${error}\n`]);
     }
@@ -78,20 +85,20 @@ function paramKindOf({
 class KindTypes {
   private readonly documents = new Map<string, Promise<OpenAPIDocument | undefined>>();
   /** A kind's type is one and the same, also where the parameters are of the kind that is checked. */
-  private readonly types = new Map<string, DeclType | undefined>();
+  private readonly types = new Map<string, CelType | undefined>();
 
   constructor(
     private readonly client: Client,
     private readonly signal: AbortSignal,
   ) {}
 
-  async get(kind: GroupVersionKind): Promise<DeclType | undefined> {
+  async get(kind: GroupVersionKind): Promise<CelType | undefined> {
     const key = shown(kind);
     if (!this.types.has(key)) this.types.set(key, await this.read(kind));
     return this.types.get(key);
   }
 
-  private async read(kind: GroupVersionKind): Promise<DeclType | undefined> {
+  private async read(kind: GroupVersionKind): Promise<CelType | undefined> {
     const schemas = (await this.document(groupVersionPath(kind)))?.components?.schemas ?? {};
     const schema = Object.values(schemas).find((s) =>
       s['x-kubernetes-group-version-kind']?.some((of) => shown(of) === shown(kind)),
