@@ -117,4 +117,25 @@ describe('images of tutorials', () => {
       expect(await get(`${frontend.ip}/guestbook.php?cmd=get&key=messages`)).toBe('{"data":",hi"}'),
     );
   });
+
+  it('copy a redis with a password only to whom that knows it', async () => {
+    const password = ['--requirepass', 'secret'];
+    const leader = await node.startPod({
+      name: 'guarded',
+      image: 'redis',
+      args: ['redis-server', ...password],
+    });
+    await node.sh(leader, 'redis-cli -a secret set k v');
+    const follower = (name: string, ...more: string[]) =>
+      node.startPod({
+        name,
+        image: 'redis',
+        args: ['redis-server', '--replicaof', leader.ip, '6379', ...more],
+      });
+    const stranger = await follower('stranger');
+    const friend = await follower('friend', '--masterauth', 'secret');
+    await eventually(async () => expect((await node.sh(friend, 'redis-cli get k')).output).toBe('v\n'));
+    await eventually(() => expect(node.log(stranger)).toContain('sync: NOAUTH Authentication required.'));
+    expect((await node.sh(stranger, 'redis-cli dbsize')).output).toMatch(/^(\(integer\) )?0\n$/);
+  });
 });

@@ -6,6 +6,7 @@ const defaults: Readonly<Record<string, string>> = {
   databases: '16',
   dir: '/data',
   loglevel: 'notice',
+  masterauth: '',
   maxclients: '10000',
   maxmemory: '0',
   'maxmemory-policy': 'noeviction',

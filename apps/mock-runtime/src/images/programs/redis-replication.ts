@@ -44,10 +44,17 @@ export class Replicas {
   };
 }
 
+export interface Leader extends Address {
+  /** `masterauth` */
+  password: string;
+}
+
 /** `replicaof HOST PORT` of the configuration. */
-export function leaderOf(config: RedisConfig): Address | undefined {
+export function leaderOf(config: RedisConfig): Leader | undefined {
   const [host = '', port = '6379'] = config.get('replicaof').split(/\s+/);
-  return host === '' || host === 'no' ? undefined : { host, port: Number(port) };
+  return host === '' || host === 'no'
+    ? undefined
+    : { host, port: Number(port), password: config.get('masterauth') };
 }
 
 export const readOnly =
@@ -56,12 +63,13 @@ export const readOnly =
     isWrite(command) ? new Error("READONLY You can't write against a read only replica.") : data.run(command);
 
 /** Does what the leader did; when it is lost, its data stays, and it is looked for again. */
-export async function follow(process: Process, leader: Address, data: RedisData): Promise<void> {
+export async function follow(process: Process, leader: Leader, data: RedisData): Promise<void> {
   while (!process.signal.aborted) {
     try {
       await process.print(`${process.pid}:S * Connecting to MASTER ${leader.host}:${leader.port}\n`);
       const host = await resolveHost(process, leader.host);
       const { stream } = await process.net.connect({ host, port: leader.port, signal: process.signal });
+      if (leader.password !== '') stream.write(encodeCommand(['AUTH', leader.password]));
       await copy(process, stream, data);
     } catch (error) {
       if (process.signal.aborted) return;
@@ -82,7 +90,9 @@ async function copy(process: Process, stream: Duplex, data: RedisData): Promise<
     for await (const chunk of stream) {
       text += (chunk as Buffer).toString('latin1');
       if (!isInStep) {
-        const snapshot = /^\+FULLRESYNC[^\r\n]*\r\n\$(\d+)\r\n/.exec(text);
+        const [, refusal] = /^(?:\+OK\r\n)?-([^\r\n]*)\r\n/.exec(text) ?? [];
+        if (refusal !== undefined) throw new Error(refusal);
+        const snapshot = /^(?:\+OK\r\n)?\+FULLRESYNC[^\r\n]*\r\n\$(\d+)\r\n/.exec(text);
         if (!snapshot) continue;
         const length = snapshot[0].length + Number(snapshot[1]);
         if (text.length < length) continue;

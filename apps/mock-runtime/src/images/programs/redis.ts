@@ -46,7 +46,8 @@ export async function redisServer(process: Process): Promise<number> {
       for (const client of clients) client.destroy();
     };
     process.signal.addEventListener('abort', close, { once: true });
-    if (leader) void follow(process, leader, data);
+    // It ends only where nobody reads any more what it says.
+    if (leader) follow(process, leader, data).catch(() => undefined);
     await process.untilSignal('SIGTERM', 'SIGINT');
     close();
   } catch (error) {
@@ -65,6 +66,8 @@ interface Conversation {
   replicas: Replicas;
 }
 
+const isSync = ([name = '']: readonly string[]): boolean => /^p?sync$/i.test(name);
+
 async function converse(stream: Duplex, { handle, replicas }: Conversation): Promise<void> {
   let text = '';
   // The iterator leaves the stream open: answers are still to be written after the client's last command.
@@ -74,8 +77,10 @@ async function converse(stream: Duplex, { handle, replicas }: Conversation): Pro
       text = text.slice(parsed.length);
       const { command } = parsed;
       if (command.length === 0) continue;
-      if (/^p?sync$/i.test(command[0] ?? '')) replicas.add(stream);
-      else stream.write(encode(handle(command)), 'latin1');
+      // Whoever may not do anything may not have a copy, either.
+      const reply = handle(isSync(command) ? ['REPLCONF'] : command);
+      if (isSync(command) && !(reply instanceof Error)) replicas.add(stream);
+      else stream.write(encode(reply), 'latin1');
     }
   }
   stream.end();
