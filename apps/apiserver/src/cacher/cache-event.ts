@@ -2,7 +2,10 @@ import type { CacheEntry } from './cache-entry';
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** One change of one object. Frames are made once per type and encoding and shared by all watchers. */
+/**
+ * One change of one object. Frames are made once per type and encoding and shared by all watchers that are told of it at
+ * the same time.
+ */
 export class CacheEvent {
   private frames: Map<string, Buffer> | undefined;
 
@@ -27,5 +30,10 @@ export class CacheEvent {
     const frame = make();
     (this.frames ??= new Map()).set(key, frame);
     return frame;
+  }
+
+  /** Whoever asks for frames later makes them again. */
+  releaseFrames(): void {
+    this.frames = undefined;
   }
 }

@@ -33,6 +33,21 @@ describe('EventRing', () => {
     expect(ring.since(300)?.map((e) => e.revision)).toEqual(Array.from({ length: 200 }, (_, i) => 301 + i));
   });
 
+  it('lets go of frames that all watchers have had', () => {
+    const ring = new EventRing(200, 0);
+    const make = jest.fn(() => Buffer.alloc(1));
+    const events = Array.from({ length: 100 }, (_, i) => event(i + 1));
+    for (const one of events) {
+      ring.push(one);
+      one.frame('ADDED', make);
+    }
+    make.mockClear();
+    for (const one of events.slice(-50)) one.frame('ADDED', make);
+    expect(make).not.toHaveBeenCalled();
+    events[0]?.frame('ADDED', make);
+    expect(make).toHaveBeenCalledTimes(1);
+  });
+
   it('does not know what was before the first load', () => {
     expect(new EventRing(10, 5).since(4)).toBeUndefined();
   });
