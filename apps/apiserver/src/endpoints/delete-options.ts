@@ -1,4 +1,5 @@
 import { badRequest, invalid, invalidError, notSupported } from '@tinkernetes/apimachinery';
+import { int64Problem } from '../codec/go-integers';
 import { JsonSyntaxError, parseJson } from '../codec/json-reader';
 import { decoderOf, TypeMismatchError } from '../codec/type-decoder';
 import type { FieldError } from '../contracts';
@@ -73,7 +74,7 @@ function fromQuery({ query }: ResourceRequest): Options {
   const orphan = query.get('orphanDependents');
   const policy = query.get('propagationPolicy');
   const dryRun = query.getAll('dryRun');
-  const problem = grace === null ? undefined : integerProblem(grace);
+  const problem = grace === null ? undefined : int64Problem(grace);
   if (problem) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: ${problem}`);
   const [uid, resourceVersion] = [query.get('uid') ?? '', query.get('resourceVersion') ?? ''];
   const preconditions = {
@@ -87,13 +88,6 @@ function fromQuery({ query }: ResourceRequest): Options {
     ...(policy === null ? undefined : { propagationPolicy: policy }),
     ...(dryRun.length ? { dryRun } : undefined),
   };
-}
-
-/** In the words of Go's strconv. */
-function integerProblem(text: string): string | undefined {
-  if (!/^[+-]?\d+$/.test(text)) return 'invalid syntax';
-  const value = BigInt(text.replace('+', ''));
-  return value >= 2n ** 63n || value < -(2n ** 63n) ? 'value out of range' : undefined;
 }
 
 /** Throws where the options say what they cannot say. Source: apimachinery metav1 validation.ValidateDeleteOptions. */

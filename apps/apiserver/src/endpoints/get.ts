@@ -1,4 +1,5 @@
 import { notFound, StatusError } from '@tinkernetes/apimachinery';
+import { uint64Problem } from '../codec/go-integers';
 import { checkNegotiable, sendEntry } from './answer';
 import type { Endpoint, EndpointContext, ResourceRequest } from './context';
 import { storeOf } from './context';
@@ -29,9 +30,8 @@ export async function currentEntry(context: EndpointContext, request: ResourceRe
 
 /** Throws for anything but a whole number of 64 bits; lists answer it with 400, gets and watches with 500. */
 export function parseResourceVersion(text: string, refuse: (message: string) => StatusError): number {
-  const isNumber = /^\d+$/.test(text);
-  if (isNumber && BigInt(text) < 2n ** 64n) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
-  const problem = isNumber ? 'value out of range' : 'invalid syntax';
+  const problem = uint64Problem(text);
+  if (!problem) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
   const quoted = JSON.stringify(text);
   throw refuse(`Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${problem}`);
 }

@@ -1,4 +1,5 @@
 import { StatusError } from '@tinkernetes/apimachinery';
+import { noSuchBody, patchMediaTypes } from './patch-type';
 
 const objectTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
 const listTypes = [
@@ -6,12 +7,7 @@ const listTypes = [
   'application/json;stream=watch',
   'application/vnd.kubernetes.protobuf;stream=watch',
 ];
-const patchTypes: readonly string[] = [
-  'application/json-patch+json',
-  'application/merge-patch+json',
-  'application/strategic-merge-patch+json',
-  'application/apply-patch+yaml',
-];
+const patchTypes: readonly string[] = Object.values(patchMediaTypes);
 
 /**
  * What upstream's router refuses before any handler sees the request: patches in forms that no route takes, and who
@@ -26,7 +22,7 @@ export function checkRouteMediaTypes(
     method === 'PATCH' &&
     !mediaTypesIn(headers['content-type']).some((type) => patchTypes.includes(type))
   ) {
-    throw new StatusError('UnsupportedMediaType', '415: Unsupported Media Type', { details: {} });
+    throw noSuchBody();
   }
   checkAccepted(headers.accept, isList ? listTypes : objectTypes);
 }

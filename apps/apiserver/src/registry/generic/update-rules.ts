@@ -1,5 +1,6 @@
 import type { KubeObject, ObjectMeta } from '@tinkernetes/api';
 import { compact, conflict, invalid, invalidError, StatusError } from '@tinkernetes/apimachinery';
+import { uint64Problem } from '../../codec/go-integers';
 import type { Strategy, StrategyContext, SubresourceRules } from '../../contracts';
 import { specChanged, withGeneration } from './object-meta';
 import type { StoredObjects } from './stored-objects';
@@ -20,7 +21,7 @@ export function checkVersions(
   { kind, replaces }: { kind: UpdateKind; replaces: boolean },
 ): void {
   const { resourceVersion, uid } = wanted.metadata;
-  const problem = resourceVersion && versionProblem(resourceVersion);
+  const problem = resourceVersion && uint64Problem(resourceVersion);
   if (problem) {
     throw new StatusError(
       'Unknown',
@@ -36,12 +37,6 @@ export function checkVersions(
     ]);
   }
   if (uid && uid !== old.metadata.uid && replaces) throw uidConflict(store, old, uid);
-}
-
-/** In the words of Go's strconv. */
-function versionProblem(text: string): string | undefined {
-  if (!/^\d+$/.test(text)) return 'invalid syntax';
-  return BigInt(text) >= 2n ** 64n ? 'value out of range' : undefined;
 }
 
 function uidConflict(store: StoredObjects, old: KubeObject, uid: string): StatusError {
