@@ -1,4 +1,5 @@
-import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
+import { status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
+import { ReadingServer } from '@tinkernetes/grpc';
 import { registrationService, type RegisterRequest } from './device-plugin-api';
 
 /** Serves the kubelet's half of the contract; what `register` throws is the plugin's answer. */
@@ -6,7 +7,7 @@ export async function serveRegistration(
   socket: string,
   register: (request: RegisterRequest) => void,
 ): Promise<{ close(): void }> {
-  const server = new Server();
+  const server = new ReadingServer();
   server.addService(registrationService(), {
     register: (call: ServerUnaryCall<RegisterRequest, object>, callback: sendUnaryData<object>) => {
       try {
@@ -17,10 +18,6 @@ export async function serveRegistration(
       }
     },
   });
-  await new Promise<void>((resolve, reject) =>
-    server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), (error) =>
-      error ? reject(error) : resolve(),
-    ),
-  );
+  await server.listen(`unix://${socket}`);
   return { close: () => server.forceShutdown() };
 }

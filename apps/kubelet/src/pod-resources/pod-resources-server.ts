@@ -1,6 +1,7 @@
-import { Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
+import { status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import type { Container, Pod } from '@tinkernetes/api';
 import type { Logger } from '@tinkernetes/component-base';
+import { ReadingServer } from '@tinkernetes/grpc';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { DeviceManager, NamedDevice } from '../devices/device-manager';
@@ -46,7 +47,7 @@ export async function servePodResources({
   await mkdir(dirname(socket), { recursive: true, mode: 0o750 });
   await rm(socket, { force: true });
   if (signal.aborted) return;
-  const server = new Server();
+  const server = new ReadingServer();
   server.addService(podResourcesService(), {
     list: (_call: unknown, callback: sendUnaryData<ListPodResourcesResponse>) =>
       callback(null, { podResources: pods().map((pod) => resourcesOf(pod, devices)) }),
@@ -65,11 +66,7 @@ export async function servePodResources({
         callback({ code: status.UNKNOWN, details: `pod ${podName} in namespace ${podNamespace} not found` });
     },
   });
-  await new Promise<void>((resolve, reject) =>
-    server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), (error) =>
-      error ? reject(error) : resolve(),
-    ),
-  );
+  await server.listen(`unix://${socket}`);
   if (signal.aborted) server.forceShutdown();
   else signal.addEventListener('abort', () => server.forceShutdown(), { once: true });
 }
