@@ -46,9 +46,10 @@ export class OpenApiDocuments {
   private async sendV3(request: ApiRequest, path: string): Promise<void> {
     const [prefix, ...rest] = path.split('/');
     const [group, version] = prefix === 'api' ? ['', rest[0]] : [rest[0] ?? '', rest[1]];
-    if ((prefix !== 'api' && prefix !== 'apis') || !version) throw new PlainNotFound();
-    const remote = this.sources.aggregator.remoteFor(`/${path}`);
-    const document = remote ? await this.remoteV3(remote) : await this.v3(group, version);
+    const isVersion = (prefix === 'api' || prefix === 'apis') && version;
+    const remote = isVersion ? this.sources.aggregator.remoteFor(`/${path}`) : undefined;
+    const own = () => (isVersion ? this.v3(group, version) : this.serverDocument(path));
+    const document = await (remote ? this.remoteV3(remote) : own());
     if (!document) throw new PlainNotFound();
     const format = acceptedFormat(request.raw.headers.accept, 'v3');
     if (!format) {
@@ -94,16 +95,22 @@ export class OpenApiDocuments {
       if (entry) paths[path] = entry;
       if (slices.areUsedUp) await slices.next();
     };
+    const { serverPaths } = await import('./discovery-paths');
+    for (const path of serverPaths(this.sources.table).keys()) {
+      const document = await this.serverDocument(path);
+      if (document) paths[path] = entryOf(path, document);
+    }
     await add('', 'v1');
     for (const { name, versions } of apiGroups(this.sources.table)) {
       for (const { version } of versions) await add(name, version);
     }
-    sendBytes(request.response, 200, json, JSON.stringify({ paths }));
+    const sorted = Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)));
+    sendBytes(request.response, 200, json, JSON.stringify({ paths: sorted }));
   }
 
   private async entry(path: string, group: string, version: string): Promise<object | undefined> {
     const document = await this.v3(group, version);
-    return document && { serverRelativeURL: `${root}${path}?hash=${document.hash}` };
+    return document && entryOf(path, document);
   }
 
   private async remoteEntry(remote: RemoteApi): Promise<object | undefined> {
@@ -148,6 +155,16 @@ export class OpenApiDocuments {
     return this.document(`v3/${group}/${version}`, () => openApiV3(table, { group, version }, descriptions));
   }
 
+  /** What tells of the server rather than of a version's resources. */
+  private async serverDocument(path: string): Promise<HashedDocument | undefined> {
+    const { serverPaths } = await import('./discovery-paths');
+    const paths = serverPaths(this.sources.table).get(path);
+    if (!paths) return undefined;
+    const { documentText } = await import('./v3');
+    const descriptions = await this.texts();
+    return this.document(`server/${path}`, () => documentText(paths, {}, descriptions));
+  }
+
   private texts(): Promise<Descriptions> {
     return (this.descriptions ??= loadDescriptions(this.descriptionsFile));
   }
@@ -162,6 +179,10 @@ export class OpenApiDocuments {
     return document;
   }
 }
+
+const entryOf = (path: string, { hash }: HashedDocument): object => ({
+  serverRelativeURL: `${root}${path}?hash=${hash}`,
+});
 
 function documentOf(text: string): HashedDocument {
   const bytes = Buffer.from(text);

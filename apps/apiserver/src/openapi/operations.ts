@@ -211,6 +211,6 @@ export const parameterType = (name: string): 'boolean' | 'integer' | 'string' =>
 /** How an answer is to be written. */
 export const prettyParameter = 'pretty';
 
-/** Whether what is there is an object of the API, not what is passed through to elsewhere. */
-export const takesPretty = (path: string): boolean =>
-  !/\/\{name\}\/(?:attach|exec|portforward|proxy)(?:\/|$)/.test(path);
+/** Whether what is there is an object of the API: neither passed through to elsewhere nor about the server. */
+export const takesPretty = (methods: Paths[string]): boolean =>
+  Object.values(methods).some(({ target }) => target !== undefined && target.action !== 'connect');

@@ -2,24 +2,36 @@ import { loadSchemas, type OpenAPISchema } from '@tinkernetes/api';
 import type { ResourceTable } from '../registry/generic/resource-table';
 import { versionInfo } from '../server/version';
 import { withDescriptions, type Descriptions } from './descriptions';
-import { answerTexts, parameterType, prettyParameter, takesPretty, type Operation } from './operations';
+import {
+  answerTexts,
+  parameterType,
+  prettyParameter,
+  takesPretty,
+  type Operation,
+  type Paths,
+} from './operations';
+import { serverPaths, versionPaths } from './discovery-paths';
 import { pathsOf } from './paths';
 import { ownSchemas } from './v3';
 
 /** The OpenAPI v2 document of everything that is served. */
 export function openApiV2(table: ResourceTable, descriptions: Descriptions): object {
   const resources = [...table.all()];
-  const paths: Record<string, object> = {};
-  for (const resource of resources) {
-    for (const [path, methods] of Object.entries(pathsOf(resource))) {
-      paths[path] = {
-        ...Object.fromEntries(
-          Object.entries(methods).map(([m, operation]) => [m, writeOperation(operation)]),
-        ),
-        parameters: pathParameters(path),
-      };
-    }
-  }
+  const described = [
+    ...serverPaths(table).values(),
+    ...versionPaths(table).values(),
+    ...resources.map(pathsOf),
+  ].flatMap((paths) => Object.entries(paths));
+  const paths = Object.fromEntries(
+    described.map(([path, methods]) => {
+      const operations = Object.entries(methods).map(([m, operation]) => [m, writeOperation(operation)]);
+      const parameters = pathParameters(path, methods);
+      return [
+        path,
+        { ...Object.fromEntries(operations), ...(parameters.length > 0 && { parameters }) },
+      ] as const;
+    }),
+  );
   const definitions: Record<string, unknown> = {};
   const schemas = withDescriptions({ ...loadSchemas(), ...ownSchemas(resources) }, descriptions);
   for (const [name, schema] of Object.entries(schemas)) {
@@ -70,7 +82,7 @@ function writeOperation({ operationId, tag, description, target, ...operation }:
   const isRequired = target?.action !== 'delete' && target?.action !== 'deletecollection';
   return {
     description,
-    consumes,
+    ...(consumes.length > 0 && { consumes }),
     produces,
     schemes: ['https'],
     tags: [tag],
@@ -92,8 +104,8 @@ function writeOperation({ operationId, tag, description, target, ...operation }:
   };
 }
 
-function pathParameters(path: string): object[] {
+function pathParameters(path: string, methods: Paths[string]): object[] {
   const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true }));
-  const shared = takesPretty(path) ? [...named, { name: prettyParameter, in: 'query' }] : named;
+  const shared = takesPretty(methods) ? [...named, { name: prettyParameter, in: 'query' }] : named;
   return shared.map((parameter) => ({ ...parameter, type: 'string', uniqueItems: true }));
 }

@@ -3,7 +3,15 @@ import type { ResourceTable } from '../registry/generic/resource-table';
 import type { ServedResource } from '../registry/generic/served-resource';
 import { versionInfo } from '../server/version';
 import { withDescriptions, type Descriptions } from './descriptions';
-import { answerTexts, parameterType, prettyParameter, takesPretty, type Operation } from './operations';
+import {
+  answerTexts,
+  parameterType,
+  prettyParameter,
+  takesPretty,
+  type Operation,
+  type Paths,
+} from './operations';
+import { versionPaths } from './discovery-paths';
 import { pathsOf } from './paths';
 import { closureOf, customListSchema, customSchema, schemaNameFor } from './schema-names';
 
@@ -16,21 +24,28 @@ export function openApiV3(
   const resources = [...table.all()].filter(
     ({ descriptor }) => descriptor.group === group && descriptor.version === version,
   );
-  const paths: Record<string, object> = {};
+  const path = group ? `/apis/${group}/${version}/` : `/api/${version}/`;
+  const paths = Object.assign({}, versionPaths(table).get(path), ...resources.map(pathsOf)) as Paths;
+  return documentText(paths, ownSchemas(resources), descriptions);
+}
+
+/** An OpenAPI v3 document of paths, as JSON. `own`: schemas that no facts know. */
+export function documentText(
+  paths: Paths,
+  own: Readonly<Record<string, OpenAPISchema>>,
+  descriptions: Descriptions,
+): string {
   const names = new Set<string>();
-  for (const resource of resources) {
-    for (const [path, methods] of Object.entries(pathsOf(resource))) {
-      paths[path] = {
-        ...Object.fromEntries(
-          Object.entries(methods).map(([m, operation]) => [m, writeOperation(operation)]),
-        ),
-        parameters: pathParameters(path),
-      };
-      for (const { body, answer } of Object.values(methods))
-        for (const name of [body, answer]) if (name) names.add(name);
-    }
-  }
-  const own = ownSchemas(resources);
+  const written = Object.entries(paths).map(([path, methods]) => {
+    for (const { body, answer } of Object.values(methods))
+      for (const name of [body, answer]) if (name) names.add(name);
+    const operations = Object.entries(methods).map(([m, operation]) => [m, writeOperation(operation)]);
+    const parameters = pathParameters(path, methods);
+    return [
+      path,
+      { ...Object.fromEntries(operations), ...(parameters.length > 0 && { parameters }) },
+    ] as const;
+  });
   const schemas = Object.entries(closureOf(names, own)).map(([name, schema]) => {
     const text = own[name] ? schemaText(name, schema, descriptions) : knownText(name, schema, descriptions);
     return `${JSON.stringify(name)}:${text}`;
@@ -38,7 +53,7 @@ export function openApiV3(
   const head = JSON.stringify({
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version: `${versionInfo.major}.${versionInfo.minor}` },
-    paths,
+    paths: Object.fromEntries(written),
   });
   return `${head.slice(0, -1)},"components":{"schemas":{${schemas.join(',')}}}}`;
 }
@@ -106,8 +121,8 @@ function writeOperation({ operationId, tag, description, target, ...operation }:
   };
 }
 
-function pathParameters(path: string): object[] {
+function pathParameters(path: string, methods: Paths[string]): object[] {
   const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true }));
-  const shared = takesPretty(path) ? [...named, { name: prettyParameter, in: 'query' }] : named;
+  const shared = takesPretty(methods) ? [...named, { name: prettyParameter, in: 'query' }] : named;
   return shared.map((parameter) => ({ ...parameter, schema: { type: 'string', uniqueItems: true } }));
 }
