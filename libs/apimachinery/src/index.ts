@@ -21,6 +21,7 @@ export * from './validation/names';
 export { applyJsonPatch } from './patch/json-patch';
 export { applyMergePatch } from './patch/merge-patch';
 export { applyStrategicMergePatch } from './patch/strategic-merge-patch';
+export { splitApiVersion } from './api-version';
 export * from './schema-lookup';
 export * from './validation/go-format';
 export * from './validation/object-meta';

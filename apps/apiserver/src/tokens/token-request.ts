@@ -1,6 +1,6 @@
 import { Nodes, Pods, Secrets, ServiceAccounts } from '@tinkernetes/api';
 import type { KubeObject, ServiceAccount, TokenRequest } from '@tinkernetes/api';
-import { badRequest, conflict, invalid, invalidError } from '@tinkernetes/apimachinery';
+import { badRequest, conflict, invalid, invalidError, splitApiVersion } from '@tinkernetes/apimachinery';
 import type { FieldError } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import type { HandlerDependencies, StoreRegistry, SubresourceHandler } from '../contracts';
@@ -146,13 +146,6 @@ async function boundObject(
       return { node: { name, uid: node.metadata.uid } };
     }
   }
-}
-
-/** Group and version of an apiVersion; what has several slashes says nothing. */
-function splitApiVersion(apiVersion: string): [group: string, version: string] {
-  const [first = '', second, ...rest] = apiVersion.split('/');
-  if (rest.length > 0) return ['', ''];
-  return second === undefined ? ['', first] : [first, second];
 }
 
 /** The node's uid is named when it is known; a Pod may be bound to a node that is gone. */

@@ -1,4 +1,5 @@
 import type { ObjectMeta, OwnerReference } from '@tinkernetes/api';
+import { splitApiVersion } from '../api-version';
 import { deepEqual } from '../deep';
 import { child, forbidden, index, invalid, required, tooLong } from './field-error';
 import type { FieldError } from './field-error';
@@ -85,9 +86,7 @@ function validateOwnerReferences(
 function validateOwnerReference(reference: OwnerReference, path: string): FieldError[] {
   const { apiVersion, kind, name, uid } = reference;
   const errors: FieldError[] = [];
-  const parts = apiVersion.split('/');
-  // What has several slashes says nothing.
-  const [group = '', version = ''] = parts.length > 2 ? [] : parts.length === 2 ? parts : ['', apiVersion];
+  const [group, version] = splitApiVersion(apiVersion);
   if (version === '')
     errors.push(invalid(child(path, 'apiVersion'), apiVersion, 'version must not be empty'));
   if (kind === '') errors.push(invalid(child(path, 'kind'), kind, 'must not be empty'));

@@ -168,12 +168,7 @@ class CostEstimator {
 
   private loopCost(node: Comprehension): Range {
     const before = plus(this.cost(node.range), this.cost(node.init));
-    const local = {
-      path: this.pathOf(node.init),
-      size: this.sizeOf(node.init),
-      entries: this.entriesOf(node.init),
-    };
-    this.push(node.result, local);
+    this.push(node.result, this.localOf(node.init));
     this.pushLoopVariables(node);
     const each = plus(this.cost(node.condition), this.cost(node.step));
     this.pop(node.variable);
@@ -183,6 +178,11 @@ class CostEstimator {
     const count = this.sizeOf(node.range) ?? unknownSize;
     this.keepResultSize(node, count);
     return plus(plus(before, end), times(count, each));
+  }
+
+  /** A name that stands for the node's value. */
+  private localOf(node: Expression): Local {
+    return { path: this.pathOf(node), size: this.sizeOf(node), entries: this.entriesOf(node) };
   }
 
   private keepResultSize(node: Comprehension, count: Range): void {
@@ -214,12 +214,7 @@ class CostEstimator {
 
   private bindCost(node: Comprehension): Range {
     const before = plus(this.cost(node.range), this.cost(node.init));
-    const local = {
-      path: this.pathOf(node.init),
-      size: this.sizeOf(node.init),
-      entries: this.entriesOf(node.init),
-    };
-    this.push(node.result, local);
+    this.push(node.result, this.localOf(node.init));
     const cost = plus(before, this.cost(node.end));
     this.copySizes(node, node.end);
     this.pop(node.result);
