@@ -20,7 +20,6 @@ async function askPodResources(socket: string, name: string, request: object = {
         method.requestSerialize,
         method.responseDeserialize,
         request,
-        { deadline: Date.now() + 10_000 },
         (error, answer) => (error ? reject(error) : resolve(answer)),
       );
     });
