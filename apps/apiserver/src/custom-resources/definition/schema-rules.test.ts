@@ -111,3 +111,25 @@ describe('versionErrors', () => {
     expect(versionErrors(definition(schema, version)).map((error) => error.message)).toEqual([message]);
   });
 });
+
+describe('stored versions', () => {
+  it('are found once each: a storage version that is there twice is missing once', () => {
+    const version = { name: 'v1', served: true, storage: true };
+    const errors = versionErrors({
+      metadata: { name: 'foos.y.io' },
+      spec: {
+        group: 'y.io',
+        scope: 'Cluster',
+        names: { plural: 'foos', kind: 'Foo' },
+        versions: [version, version],
+      },
+      status: { acceptedNames: { plural: '', kind: '' }, storedVersions: ['v1'] },
+    });
+    expect(errors.map(({ field }) => field)).toEqual([
+      'spec.versions',
+      'spec.versions',
+      'status.storedVersions',
+    ]);
+    expect(errors.at(-1)?.message).toBe('Invalid value: ["v1"]: must have the storage version v1');
+  });
+});

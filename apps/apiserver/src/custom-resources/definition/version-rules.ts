@@ -59,9 +59,11 @@ function storedErrors({ spec, status }: CustomResourceDefinition): FieldError[] 
   const field = 'status.storedVersions';
   const stored = status?.storedVersions ?? [];
   if (stored.length === 0) return [invalid(field, null, 'must have at least one stored version')];
-  const missing = spec.versions
-    .filter(({ storage, name }) => storage && !stored.includes(name))
-    .map(({ name }) => invalid(field, stored, `must have the storage version ${name}`));
+  // A version that is there twice is found once.
+  const left = new Set(stored);
+  const missing = spec.versions.flatMap(({ storage, name }) =>
+    left.delete(name) || !storage ? [] : [invalid(field, stored, `must have the storage version ${name}`)],
+  );
   const gone = stored.flatMap((name, i) => {
     if (spec.versions.some((version) => version.name === name)) return [];
     const detail = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
