@@ -22,6 +22,8 @@ describe('parseJson', () => {
     ['nul', 'unexpected end of JSON input'],
     ['{"a":tru}', "invalid character '}' in literal true (expecting 'e')"],
     ['"\\x"', "invalid character 'x' in string escape code"],
+    ['"\t"', "invalid character '\\t' in string literal"],
+    ['\ufeff{}', "invalid character 'ï' looking for beginning of value"],
   ])('refuses %s in the words of encoding/json', (text, message) => {
     expect(() => parseJson(text)).toThrow(new JsonSyntaxError(message));
   });

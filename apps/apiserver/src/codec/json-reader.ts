@@ -331,7 +331,27 @@ function mergeRecords(a: Record<string, unknown>, b: Record<string, unknown>): R
 export function quoteChar(char: string): string {
   if (char === "'") return `'\\''`;
   if (char === '"') return `'"'`;
+  const escape = escapesOfGo[char];
+  if (escape) return `'${escape}'`;
+  const code = firstByte(char);
+  if (code < 32 || code === 127) return `'\\x${code.toString(16).padStart(2, '0')}'`;
+  return `'${String.fromCharCode(code)}'`;
+}
+
+const escapesOfGo: Readonly<Record<string, string>> = {
+  '\u0007': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+};
+
+/** Go reads bytes: of a longer character it names the first, as if that were one. */
+function firstByte(char: string): number {
   const code = char.charCodeAt(0);
-  if (code < 32 || (code >= 127 && code < 161)) return `'\\x${code.toString(16).padStart(2, '0')}'`;
-  return `'${char}'`;
+  if (code < 0x80) return code;
+  if (code < 0x800) return 0xc0 | (code >> 6);
+  return code >= 0xd800 && code < 0xe000 ? 0xf0 : 0xe0 | (code >> 12);
 }

@@ -32,6 +32,21 @@ describe('parseYaml', () => {
     expect(parseYaml(String.raw`a: "\ud800"`).value).toEqual({ a: '\ufffd' });
   });
 
+  it.each([
+    ['a: *b', "yaml: unknown anchor 'b' referenced"],
+    ['a: .inf', 'json: unsupported value: +Inf'],
+    ['{? [a, b] : c}', 'yaml: invalid map key: []interface {}{"a", "b"}'],
+    ['null: d', 'unsupported map key of type: %!s(<nil>), key: <nil>, value: "d"'],
+    ['a: "b\n', 'yaml: line 2: found unexpected end of stream'],
+    ['b: c\na: @b', 'yaml: line 2: found character that cannot start any token'],
+  ])('refuses %j, in the words of go-yaml', (text, message) => {
+    expect(() => parseYaml(text)).toThrow(message);
+  });
+
+  it('reads bytes as text', () => {
+    expect(parseYaml('a: !!binary YQ==').value).toEqual({ a: 'a' });
+  });
+
   it('reads a key that is an empty text', () => {
     expect(parseYaml('"": b').value).toEqual({ '': 'b' });
   });

@@ -5,6 +5,7 @@ import {
   isSeq,
   type Document,
   type Scalar,
+  type ScalarTag,
   type YAMLParseError,
 } from 'yaml';
 import { hasSurrogates, JsonSyntaxError, maxDepth, parseJson, type ParsedJson } from './json-reader';
@@ -22,7 +23,7 @@ export function parseYaml(text: string): ParsedYaml {
     uniqueKeys: false,
     merge: true,
     logLevel: 'silent',
-    customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || isJsonTag(tag)),
+    customTags: (tags) => [...tags.filter((tag) => typeof tag === 'string' || isJsonTag(tag)), binary],
   });
   const document = Array.isArray(documents) ? documents[0] : undefined;
   if (!document) return { value: null, duplicates: [], duplicateLines: [], isCut: false };
@@ -76,19 +77,37 @@ function deepJson(text: string): ParsedYaml {
 const isJsonTag = ({ tag, format }: { tag: string; format?: string }): boolean =>
   format !== 'TIME' && !/:(timestamp|binary|set|omap|pairs)$/.test(tag);
 
+/** To go-yaml, bytes are text. */
+const binary: ScalarTag = {
+  tag: 'tag:yaml.org,2002:binary',
+  resolve: (text) => Buffer.from(text, 'base64').toString('utf8'),
+};
+
 /** Throws for what is well-formed and yet no value: endless aliases, merges of scalars. */
 function toJson(document: Document, hasAliases: boolean): unknown {
   try {
-    const value = document.toJS({ maxAliasCount: 1000 }) as unknown;
+    const value = document.toJS({ maxAliasCount: 1000, reviver: refuseInfinite }) as unknown;
     if (hasAliases) refuseCircles(value, new Set());
     return value;
   } catch (error) {
     if (!(error instanceof Error) || error instanceof JsonSyntaxError) throw error;
-    const message = /alias/i.test(error.message)
-      ? 'yaml: document contains excessive aliasing'
-      : 'yaml: map merge requires map or sequence of maps as the value';
-    throw new JsonSyntaxError(message, { cause: error });
+    throw new JsonSyntaxError(goAliasError(error.message), { cause: error });
   }
+}
+
+function goAliasError(message: string): string {
+  const unknown = /^Unresolved alias .*: (\S+)$/.exec(message)?.[1];
+  if (unknown !== undefined) return `yaml: unknown anchor '${unknown}' referenced`;
+  return /alias/i.test(message)
+    ? 'yaml: document contains excessive aliasing'
+    : 'yaml: map merge requires map or sequence of maps as the value';
+}
+
+/** JSON has no such numbers. */
+function refuseInfinite(_key: unknown, value: unknown): unknown {
+  if (typeof value !== 'number' || Number.isFinite(value)) return value;
+  const shown = Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
+  throw new JsonSyntaxError(`json: unsupported value: ${shown}`);
 }
 
 function refuseCircles(value: unknown, holders: Set<unknown>): void {
@@ -113,6 +132,8 @@ function checkKeys(node: unknown, path: string, found: FoundKeys): void {
   const seen = new Set<string>();
   for (const { key, value } of node.items) {
     if (!node.flow && isMissing(key)) throw new JsonSyntaxError(missingKeyError(key, text));
+    const problem = keyProblem(key, value);
+    if (problem) throw new JsonSyntaxError(problem);
     const name = String(isScalar(key) ? key.value : key);
     const place = path ? `${path}.${name}` : name;
     if (seen.has(name)) {
@@ -123,6 +144,14 @@ function checkKeys(node: unknown, path: string, found: FoundKeys): void {
     seen.add(name);
     checkKeys(value, place, found);
   }
+}
+
+/** What is a key in YAML and cannot be one in JSON, in the words of go-yaml and of its way to JSON. */
+function keyProblem(key: unknown, value: unknown): string | undefined {
+  const goValue = (node: unknown) => JSON.stringify(isScalar(node) ? node.value : node) ?? '';
+  if (isSeq(key)) return `yaml: invalid map key: []interface {}{${key.items.map(goValue).join(', ')}}`;
+  if (!isScalar(key) || key.value !== null) return undefined;
+  return `unsupported map key of type: %!s(<nil>), key: <nil>, value: ${goValue(value)}`;
 }
 
 /** A value whose key is left out: libyaml knows none, where YAML does. */
@@ -142,10 +171,12 @@ function goYamlError(error: YAMLParseError, text: string): string {
   switch (error.code) {
     case 'BAD_INDENT':
     case 'MISSING_CHAR':
+      if (/quote/.test(error.message)) return `yaml: line ${line}: found unexpected end of stream`;
       return /flow/i.test(error.message)
         ? `yaml: line ${Math.min(line, total)}: ${unclosedError(text)}`
         : `yaml: line ${line}: could not find expected ':'`;
     case 'TAB_AS_INDENT':
+    case 'BAD_SCALAR_START':
       return `yaml: ${inLine(line)}found character that cannot start any token`;
     case 'BLOCK_AS_IMPLICIT_KEY':
       return `yaml: ${inLine(line)}mapping values are not allowed in this context`;

@@ -29,8 +29,11 @@ export const create: Endpoint = async (context, request) => {
   request.steps?.finish(entry.object);
 };
 
-/** An object's own namespace may be left out but not differ from the request's. */
+/**
+ * An object's own namespace may be left out but not differ from the request's; of what is in no namespace it does not
+ * count. Source: apiserver registry/rest.EnsureObjectNamespaceMatchesRequestNamespace.
+ */
 export function checkNamespace(given: string | undefined, wanted: string): void {
-  if (!given || given === wanted) return;
+  if (!given || !wanted || given === wanted) return;
   throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }

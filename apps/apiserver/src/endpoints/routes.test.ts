@@ -40,6 +40,7 @@ describe('checkRoute', () => {
     ['GET', '/api/v1/bindings', reviews, 404],
     ['GET', '/api/v1/namespaces/a/bindings', reviews, 405],
     ['POST', '/api/v1/namespaces/a/bindings', reviews, 200],
+    ['GET', '/api/v1/namespaces/a/bindings/b', reviews, 404],
   ])('%s %s', (method, path, of, code) => {
     expect(refusal(() => checkRoute(of, infoOf(method, path), method))).toBe(code);
   });

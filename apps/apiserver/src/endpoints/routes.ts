@@ -27,6 +27,7 @@ export function checkRoute(resource: ServedResource, info: RequestInfo, method: 
   const isItem = info.parts.length > 1;
   const isAnywhere = namespaced && info.namespace === '';
   if (isItem ? isAnywhere : isAnywhere && !resource.verbs.has('list')) throw unknownResource();
+  if (isItem && !Object.values(item).some((verb) => resource.verbs.has(verb))) throw unknownResource();
   if (info.watchPath) {
     if (!resource.verbs.has('watch')) throw unknownResource();
     if (method !== 'GET') throw unsupportedMethod();

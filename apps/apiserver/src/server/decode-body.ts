@@ -31,11 +31,18 @@ export function parseBody(body: Buffer, format: BodyFormat, kind: string): Parse
   if (format === 'protobuf') return { value: decodeProtobuf(body), duplicates: [] };
   const parsed = format === 'yaml' ? parseYamlBody(body, kind) : parseJsonBody(body, kind);
   const problem = typeMetaProblem(parsed.value);
-  if (!problem) return parsed;
+  if (!problem) return checkedVersion(parsed, body, kind);
   throw unrecognized(
     kind,
     `couldn't get version/kind; json parse error: json: cannot unmarshal ${problem} (${excerpt(body)})`,
   );
+}
+
+/** Of group and version there are no more than two parts. */
+function checkedVersion(parsed: ParsedJson, body: Buffer, kind: string): ParsedJson {
+  const { apiVersion } = (parsed.value ?? {}) as { apiVersion?: string | null };
+  if (!apiVersion || apiVersion.split('/').length <= 2) return parsed;
+  throw unrecognized(kind, `unexpected GroupVersion string: ${apiVersion} (${excerpt(body)})`);
 }
 
 /** Why apiVersion and kind cannot be read off a value, in encoding/json's words. */
