@@ -1,4 +1,4 @@
-import { child, duplicate, index, invalid, isObject, mapKey } from '@tinkernetes/apimachinery';
+import { canonicalJson, child, duplicate, index, invalid, isObject, mapKey } from '@tinkernetes/apimachinery';
 import type { FieldError } from '../contracts';
 import { itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
 
@@ -45,19 +45,9 @@ function keysOf(item: unknown, keys: readonly string[]): Record<string, unknown>
 function repeated(values: readonly unknown[], path: string): FieldError[] {
   const times = new Map<string, number>();
   return values.flatMap((value, i) => {
-    const text = canonical(value);
+    const text = canonicalJson(value);
     const before = times.get(text) ?? 0;
     times.set(text, before + 1);
-    return before === 1 ? [duplicate(index(path, i), sorted(value))] : [];
+    return before === 1 ? [duplicate(index(path, i), JSON.parse(text))] : [];
   });
-}
-
-const canonical = (value: unknown): string => JSON.stringify(sorted(value)) ?? '';
-
-/** As Go's encoder orders what maps hold. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
 }

@@ -66,7 +66,7 @@ export async function readPatch(
         : decodePatched(target.codec, patched, { shown, strategic });
       if (document.isCut && hasCuts(object)) throw tooDeep();
       const strict = [...strictErrors, ...(strategic ? [...unknown].sort() : unknown)];
-      reportPatched(request, shown, strict, target.fieldValidation);
+      reportPatched(request, strict, { shown, fieldValidation: target.fieldValidation });
       return object;
     },
   };

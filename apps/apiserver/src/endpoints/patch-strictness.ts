@@ -156,12 +156,11 @@ export function decodePatched(
 /** Fields that a patch has twice, or where the kind has no place for them. */
 export function reportPatched(
   request: ResourceRequest,
-  shown: () => string,
   errors: readonly string[],
-  validation: FieldValidation,
+  { shown, fieldValidation }: { shown: () => string; fieldValidation: FieldValidation },
 ): void {
-  if (errors.length === 0 || validation === 'Ignore') return;
-  if (validation === 'Warn') {
+  if (errors.length === 0 || fieldValidation === 'Ignore') return;
+  if (fieldValidation === 'Warn') {
     for (const error of errors) request.warn(error);
     return;
   }

@@ -15,8 +15,8 @@ export function validatePodLevelResources(spec: PodSpec, path: string): Errors {
       : [forbidden(child(path, 'claims'), 'claims may not be set for Resources at pod-level')]),
     ...validateResources(resources, path, validatePodLevelResourceName),
     ...validateClaimsOf({ resources }, spec, child(path, 'claims')),
-    ...notLessThanContainers(spec, 'requests', path, () => true),
-    ...notLessThanContainers(spec, 'limits', path, isHugePages),
+    ...notLessThanContainers(spec, path, { part: 'requests', isCompared: () => true }),
+    ...notLessThanContainers(spec, path, { part: 'limits', isCompared: isHugePages }),
     ...containersWithin(spec, resources, path),
   ];
 }
@@ -24,9 +24,8 @@ export function validatePodLevelResources(spec: PodSpec, path: string): Errors {
 /** Source: core/validation.validatePodResourceConsistency. */
 function notLessThanContainers(
   spec: PodSpec,
-  part: 'requests' | 'limits',
   path: string,
-  isCompared: (name: string) => boolean,
+  { part, isCompared }: { part: 'requests' | 'limits'; isCompared: (name: string) => boolean },
 ): Errors {
   const own = spec.resources?.[part] ?? {};
   return [...aggregateContainers(spec, part)].flatMap(([name, sum]) => {
