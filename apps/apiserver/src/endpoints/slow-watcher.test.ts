@@ -7,6 +7,8 @@ import { startApiServer, type TestApiServer } from '@tinkernetes/testing';
 const watchPath = '/api/v1/namespaces/busy/configmaps?watch=1&resourceVersion=';
 const updates = 250;
 const text = 'x'.repeat(200_000);
+/** Far less than what may wait for a watcher: on a slow machine the reading one must not fall behind either. */
+const updatesAhead = 20;
 
 describe('a watcher that does not read', () => {
   let server: TestApiServer;
@@ -36,6 +38,7 @@ describe('a watcher that does not read', () => {
     slow?.on('error', () => undefined);
     for (let i = 0; i < updates; i++) {
       await store.modify('a', 'busy', (current) => ({ ...current, data: { text: `${i}${text}` } }));
+      if (i % updatesAhead === 0) await eventually(() => frames === i + 1);
     }
     await eventually(() => frames === updates);
     const metrics = await open('/metrics').then((response) => response.setEncoding('utf8').toArray());
