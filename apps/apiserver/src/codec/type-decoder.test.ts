@@ -22,6 +22,18 @@ describe('builtInCodec', () => {
       { containers: [{ name: 'c', image: 5 }] },
       'json: cannot unmarshal number into Go struct field Container.spec.containers.image of type string',
     ],
+    [
+      { volumes: [{ name: 'v', configMap: 'x' }] },
+      'json: cannot unmarshal string into Go struct field Volume.spec.volumes.VolumeSource.configMap of type v1.ConfigMapVolumeSource',
+    ],
+    [
+      { volumes: [{ name: 'v', configMap: { name: 1 } }] },
+      'json: cannot unmarshal number into Go struct field ConfigMapVolumeSource.spec.volumes.VolumeSource.configMap.LocalObjectReference.name of type string',
+    ],
+    [
+      { volumes: [{ name: 1 }] },
+      'json: cannot unmarshal number into Go struct field Volume.spec.volumes.name of type string',
+    ],
   ])('says in the words of encoding/json what does not fit: %j', (spec, message) => {
     expect(() => pods.decode(pod(spec))).toThrow(
       `Pod in version "v1" cannot be handled as a Pod: ${message}`,

@@ -1,5 +1,6 @@
 import { loadGoFields, loadSchemas, type OpenAPISchema } from '@tinkernetes/api';
 import { deepFreeze } from '@tinkernetes/apimachinery';
+import { pathOfField } from './embedded-structs';
 import { scalarDecoders, zeroScalars } from './scalar-decoders';
 import { StructMembers } from './struct-members';
 
@@ -7,7 +8,7 @@ import { StructMembers } from './struct-members';
 export interface DecodeState {
   /** Go struct that holds the current field: `PodSpec`. */
   struct: string;
-  /** JSON names of the fields on the way, without list indices, as encoding/json reports them. */
+  /** The fields on the way, without list indices, as encoding/json reports them. */
   readonly path: string[];
   /** Set when a field without a place in the type was seen. */
   sawUnknown: boolean;
@@ -252,6 +253,7 @@ function compileStruct(schemaName: string, schema: OpenAPISchema): Decode {
   const struct = shortName(schemaName);
   const fields = orderedFields(schemaName, schema).map(([name, property, go], rank) => ({
     rank,
+    path: pathOfField(struct, name),
     ...fieldOf({ struct, name }, property, { ...go, mayBeNull: nullLists.has(`${struct}.${name}`) }),
   }));
   const byName = new Map(fields.map((field) => [field.name, field]));
@@ -272,7 +274,7 @@ function compileStruct(schemaName: string, schema: OpenAPISchema): Decode {
         members.drop();
         continue;
       }
-      state.path.push(name);
+      state.path.push(field.path);
       const decoded = field.decode(given, state);
       state.path.pop();
       state.struct = struct;
