@@ -233,6 +233,26 @@ describe('programs of images', () => {
     expect(await run('redis-cli config get maxmemory')).toBe('maxmemory\n4194304\n');
   });
 
+  it('redis finds its keys again when it was stopped, and none where it saves nothing', async () => {
+    const redis = await node.startPod({
+      name: 'redis-restarted',
+      image: 'redis:8',
+      args: ['sh', '-c', 'redis-server; redis-server --save ""; exec redis-server --dir /tmp'],
+    });
+    const run = async (command: string) => (await node.sh(redis, command)).output;
+    const directory = 'redis-cli config get dir; redis-cli config get save | tail -n 1; redis-cli get a';
+    await eventually(async () => expect(await run('redis-cli ping')).toBe('PONG\n'));
+    await run('redis-cli set a 1; redis-cli rpush l x y; kill $(pidof redis-server)');
+    await eventually(async () => expect(await run(directory)).toBe('dir\n/data\n\n1\n'));
+    expect(await run('redis-cli lrange l 0 -1')).toBe('x\ny\n');
+    await run('redis-cli set a 2; redis-cli config set dir /tmp; kill $(pidof redis-server)');
+    await eventually(async () => expect(await run('redis-cli config get save')).toContain('3600'));
+    expect(await run('redis-cli get a; redis-cli save; ls /tmp')).toBe('\nOK\ndump.rdb\n');
+    expect(await run('echo REDIS0011 > /tmp/dump.rdb; redis-server --dir /tmp 2>&1')).toBe(
+      'Fatal error loading the DB: Wrong signature trying to load DB from file. Exiting.\n',
+    );
+  });
+
   it('leaves the node alone when a program ends before the signals that it would have waited for', async () => {
     const user = { linux: { securityContext: { runAsUser: { value: 101 } } } };
     const web = await node.startPod({ name: 'unprivileged', image: 'nginx', container: user });

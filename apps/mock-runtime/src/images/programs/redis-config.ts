@@ -4,6 +4,7 @@ const defaults: Readonly<Record<string, string>> = {
   appendonly: 'no',
   bind: '* -::*',
   databases: '16',
+  dbfilename: 'dump.rdb',
   dir: '/data',
   loglevel: 'notice',
   masterauth: '',

@@ -15,6 +15,8 @@ export class RedisData {
   private readonly expiry = new Map<string, number>();
   /** What INFO says of it. */
   replication: string | (() => string) = 'role:master\r\nconnected_slaves:0\r\n';
+  /** What SAVE does. */
+  save: () => Reply = () => new Error('ERR there is no file to save to');
 
   constructor(
     private readonly clock: Pick<Clock, 'now'>,
@@ -145,8 +147,11 @@ export class RedisData {
     },
     SELECT: () => 'OK',
     CLIENT: () => 'OK',
-    SAVE: () => 'OK',
-    BGSAVE: () => 'Background saving started',
+    SAVE: () => this.save(),
+    BGSAVE: () => {
+      const reply = this.save();
+      return reply instanceof Error ? reply : 'Background saving started';
+    },
   };
 
   /** Commands that make the same data in an empty server. */

@@ -6,6 +6,7 @@ import type { Process } from '../../kernel/process';
 import { RedisConfig } from './redis-config';
 import { RedisData, type Reply } from './redis-data';
 import { encode, parseCommand } from './redis-protocol';
+import { RedisSnapshot } from './redis-snapshot';
 import { follow, leaderOf, readOnly, Replicas } from './redis-replication';
 
 /** redis-server with the commands that examples and probes use, over RESP. */
@@ -23,6 +24,13 @@ export async function redisServer(process: Process): Promise<number> {
   }
   const config = new RedisConfig(text, process.argv.slice(1));
   const data = new RedisData(process.clock, config);
+  const snapshot = new RedisSnapshot(process, config, data);
+  data.save = () => snapshot.save();
+  const unreadable = snapshot.load();
+  if (unreadable !== undefined) {
+    await process.complain(`Fatal error loading the DB: ${unreadable}. Exiting.\n`);
+    return 1;
+  }
   const replicas = new Replicas(data);
   const leader = leaderOf(config);
   data.replication = leader
@@ -57,7 +65,10 @@ export async function redisServer(process: Process): Promise<number> {
     );
     return 1;
   }
-  await process.print('User requested shutdown...\nRedis is now ready to exit, bye bye...\n');
+  await process.print('User requested shutdown...\n');
+  const saved = snapshot.isWanted ? snapshot.save() : 'OK';
+  if (saved instanceof Error) await process.complain(`Error trying to save the DB: ${saved.message}\n`);
+  await process.print('Redis is now ready to exit, bye bye...\n');
   return 0;
 }
 
