@@ -27,6 +27,7 @@ export * from './validation/go-format';
 export * from './validation/object-meta';
 export * from './validation/request-uri';
 export * from './validation/text-formats';
+export type { Configuration } from './managed-fields/configuration';
 export { applyConfiguration, checkConfiguration, trackUpdate } from './managed-fields/field-manager';
 export type { FieldManagement } from './managed-fields/field-manager';
 export { FieldSet } from './managed-fields/field-set';

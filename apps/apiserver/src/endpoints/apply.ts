@@ -1,5 +1,12 @@
 import type { KubeObject } from '@tinkernetes/api';
-import { applyConfiguration, badRequest, conflict, isObject, StatusError } from '@tinkernetes/apimachinery';
+import {
+  applyConfiguration,
+  badRequest,
+  conflict,
+  isObject,
+  StatusError,
+  type Configuration,
+} from '@tinkernetes/apimachinery';
 import { hasCuts, JsonSyntaxError } from '../codec/json-reader';
 import { jsonTypeOf } from '../codec/type-decoder';
 import { unstructuredProblem } from '../codec/unstructured-problem';
@@ -37,7 +44,7 @@ export interface ApplyTarget<T extends KubeObject> {
   apiVersion: string;
   kind: string;
   /** The body in the object's own terms. */
-  configOf(given: T): KubeObject;
+  configOf(given: Configuration<T>): Configuration;
   /** Puts right what came of it, or refuses it. */
   settle?(applied: KubeObject): KubeObject;
   /** The version that conflicts name, where it is not the object's own. */
@@ -55,7 +62,7 @@ export async function applyTo<T extends KubeObject>(
   const { info, resource } = request;
   const given = parseConfig(await readBody(request.raw, context.options.maxRequestBodyBytes));
   checkConfig(given.config, kind);
-  const config = configOf(given.config as T);
+  const config = configOf(given.config as Configuration<T>);
   const write = writeContext(context, request, { operation: 'UPDATE', query, isApply: true });
   const typing = resource.typing();
   const applied = (live: KubeObject, isCreate: boolean): KubeObject => {
@@ -99,7 +106,7 @@ function named(request: ResourceRequest, object: KubeObject): KubeObject {
   return { ...object, metadata };
 }
 
-function checkConfig(config: KubeObject, wanted: { apiVersion: string; kind: string }): void {
+function checkConfig(config: Configuration, wanted: { apiVersion: string; kind: string }): void {
   const [kind, apiVersion] = [config.kind, config.apiVersion].map((given: unknown) =>
     typeof given === 'string' ? given : '',
   ) as [string, string];
@@ -115,7 +122,7 @@ const groupVersionKind = (apiVersion: string, kind: string): string =>
 function decodeApplied(
   { codec }: ResourceRequest['resource'],
   applied: KubeObject,
-  config: KubeObject,
+  config: Configuration,
 ): KubeObject {
   try {
     return codec.decode(applied).object;
@@ -123,7 +130,7 @@ function decodeApplied(
     const cause = error instanceof StatusError ? error.cause : undefined;
     if (!(cause instanceof Error)) throw error;
     const gvk = groupVersionKind(codec.apiVersion, codec.kind);
-    const { namespace = '', name = '' } = config.metadata;
+    const { namespace = '', name = '' } = config.metadata ?? {};
     const problem = codec.schemaName ? unstructuredProblem(applied, codec.schemaName) : undefined;
     throw new StatusError(
       'Unknown',
@@ -156,7 +163,7 @@ const identity: ReadonlySet<string> = new Set([
 ]);
 
 interface Config {
-  config: KubeObject;
+  config: Configuration;
   /** Keys that are there twice, in the YAML decoder's words. */
   duplicates: readonly string[];
   /** Whether something in it lay too deep to be kept. */
@@ -167,7 +174,7 @@ function parseConfig(body: Buffer): Config {
   try {
     const { value, duplicateLines, isCut } = parseYaml(body.toString('utf8'));
     if (value !== null && !isObject(value)) throw notAnObject(value);
-    return { config: withoutNullMetadata(value ?? {}) as KubeObject, duplicates: duplicateLines, isCut };
+    return { config: withoutNullMetadata(value ?? {}) as Configuration, duplicates: duplicateLines, isCut };
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`, error);

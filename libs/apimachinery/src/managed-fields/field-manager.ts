@@ -10,6 +10,7 @@ import type { Conflict } from './conflicts';
 import { FieldSet } from './field-set';
 import { capUpdaters, decodeManagers, encodeManagers, identityOf, withoutEmpty } from './managers';
 import type { Manager, Managers } from './managers';
+import type { Configuration } from './configuration';
 import { withLastApplied, withoutClientSideApply } from './last-applied';
 import { merge, removeItems } from './merge';
 import { toFieldSet } from './to-field-set';
@@ -233,7 +234,11 @@ export interface ApplyOptions extends FieldManagement {
  * Server-side apply: the live object with the configuration laid over it, without what the manager applied before and
  * nobody owns any more. Throws StatusError: 400/500 for configurations that cannot be applied, 409 for conflicts.
  */
-export function applyConfiguration(live: KubeObject, config: KubeObject, options: ApplyOptions): KubeObject {
+export function applyConfiguration(
+  live: KubeObject,
+  config: Configuration,
+  options: ApplyOptions,
+): KubeObject {
   if (config.metadata?.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
   const type = typeOf(options);
   checkConfiguration(config, options);
@@ -274,7 +279,7 @@ const timeOf = (subresource: string, now: string): { time?: string } =>
 
 /** Throws what keeps a configuration from being applied to anything of its kind. */
 export function checkConfiguration(
-  config: KubeObject,
+  config: Configuration,
   options: Pick<FieldManagement, 'schemas' | 'schemaName' | 'apiVersion'>,
 ): void {
   const { apiVersion } = options;

@@ -5,6 +5,7 @@ import type { Conflict } from './conflicts';
 import { toFieldSet } from './to-field-set';
 import type { Typed } from './typing';
 import { isTypable } from './validate-typed';
+import type { Configuration } from './configuration';
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
@@ -32,15 +33,15 @@ export function withoutClientSideApply(
 }
 
 /** The object with what `kubectl` has applied in the annotation by which it goes on from the client, if it has that. */
-export function withLastApplied(object: KubeObject, config: KubeObject): KubeObject {
+export function withLastApplied(object: KubeObject, config: Configuration): KubeObject {
   const { annotations } = object.metadata;
   if (!annotations?.[annotation]) return object;
   const text = `${canonicalJson(withoutAnnotation(config))}\n`;
   return { ...object, metadata: { ...object.metadata, annotations: { ...annotations, [annotation]: text } } };
 }
 
-function withoutAnnotation(config: KubeObject): KubeObject {
-  const { annotations } = config.metadata;
+function withoutAnnotation(config: Configuration): Configuration {
+  const annotations = config.metadata?.annotations;
   if (!annotations) return config;
   const { [annotation]: _, ...others } = annotations;
   return { ...config, metadata: { ...config.metadata, annotations: others } };

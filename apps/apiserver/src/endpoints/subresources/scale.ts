@@ -137,7 +137,8 @@ async function applied(context: EndpointContext, request: ResourceRequest): Prom
         schemaName: 'io.k8s.api.autoscaling.v1.Scale',
         apiVersion: scaleKind.apiVersion,
       });
-      const { name, uid, resourceVersion } = config.metadata;
+      const { uid, resourceVersion } = config.metadata ?? {};
+      const name = config.metadata?.name ?? request.info.name;
       const own = {
         apiVersion: codec.apiVersion,
         kind: codec.kind,
