@@ -1,27 +1,7 @@
-import { eventually } from '@tinkernetes/component-base/testing';
-import { CommandLineClient } from '../harness/clients';
-import { ClusterProcess } from '../harness/cluster-process';
+import { useCluster } from '../../harness/cluster-fixture';
 
 /** Each controller as kubectl shows its work, on one cluster. */
-let cluster: ClusterProcess;
-let kubectl: CommandLineClient;
-const timeoutMs = 150_000;
-
-beforeAll(async () => {
-  cluster = await ClusterProcess.start();
-  kubectl = new CommandLineClient('kubectl', '35', cluster.kubeconfig);
-});
-afterAll(() => cluster?.stopAndRemove());
-
-const run = (command: string, input?: string) => kubectl.run(command.split(' '), { input, timeoutMs });
-const apply = (...objects: object[]) =>
-  kubectl.run(['apply', '-f', '-'], {
-    input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
-  });
-/** By a JSONPath template. */
-const read = async (resource: string, path: string) =>
-  (await kubectl.run(['get', ...resource.split(' '), '-o', `jsonpath=${path}`])).trim();
-const until = <T>(check: () => Promise<T>) => eventually(check, { timeoutMs, intervalMs: 200 });
+const { run, attempt, apply, read, until } = useCluster();
 const pod = (command: string, restartPolicy = 'Always') => ({
   restartPolicy,
   terminationGracePeriodSeconds: 1,
@@ -99,7 +79,7 @@ it('Job: completes, by index too, fails when it fails too often, and goes after 
   expect(await read('job/fails', '{.status.conditions[?(@.type=="Failed")].reason}')).toBe(
     'BackoffLimitExceeded',
   );
-  await until(async () => expect((await kubectl.try(['get', 'job', 'brief'])).stderr).toContain('not found'));
+  await until(async () => expect((await attempt('get job brief')).stderr).toContain('not found'));
 });
 
 it('CronJob: makes a Job when it is due, and one by hand', async () => {
@@ -110,7 +90,7 @@ it('CronJob: makes a Job when it is due, and one by hand', async () => {
   await apply({ apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'often' }, spec: every });
   await until(async () => expect(await read('cronjob/often', '{.status.lastSuccessfulTime}')).not.toBe(''));
   await run('delete cronjob often');
-  await kubectl.run(['create', 'cronjob', 'yearly', '--image=busybox', '--schedule=0 0 1 1 *', '--', 'true']);
+  await run(['create', 'cronjob', 'yearly', '--image=busybox', '--schedule=0 0 1 1 *', '--', 'true']);
   await run('create job now --from=cronjob/yearly');
   await run('wait --for=condition=complete job/now --timeout=120s');
   expect(await read('job/now', '{.metadata.ownerReferences[0].kind}')).toBe('CronJob');
@@ -162,7 +142,7 @@ it('Namespace: gets its account and CA, and goes with all that is in it', async 
   await run('-n fresh create deployment web --image=nginx --replicas=2');
   await run('-n fresh rollout status deploy/web --timeout=120s');
   await run('delete namespace fresh --timeout=120s');
-  expect((await kubectl.try(['get', 'ns', 'fresh'])).stderr).toContain('not found');
+  expect((await attempt('get ns fresh')).stderr).toContain('not found');
 });
 
 it('ServiceAccount tokens: in a Secret that asks for one', async () => {
@@ -179,14 +159,10 @@ it('ServiceAccount tokens: in a Secret that asks for one', async () => {
     return Buffer.from(data, 'base64').toString();
   });
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } };
-  const who = await kubectl.run(['create', '-f', '-', '-o', 'jsonpath={.status.user.username}'], {
-    input: JSON.stringify(review),
-  });
+  const who = await run('create -f - -o jsonpath={.status.user.username}', JSON.stringify(review));
   expect(who).toBe('system:serviceaccount:default:robot');
   await run('delete sa robot');
-  await until(async () =>
-    expect((await kubectl.try(['get', 'secret', 'robot-token'])).stderr).toContain('not found'),
-  );
+  await until(async () => expect((await attempt('get secret robot-token')).stderr).toContain('not found'));
 });
 
 it('quota and budget: count, and limit', async () => {

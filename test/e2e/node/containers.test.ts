@@ -3,8 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CommandLineClient, transcript } from '../harness/clients';
-import { ClusterProcess } from '../harness/cluster-process';
+import { CommandLineClient, transcript } from '../../harness/clients';
+import { ClusterProcess } from '../../harness/cluster-process';
 
 let cluster: ClusterProcess;
 let kubectl: CommandLineClient;
