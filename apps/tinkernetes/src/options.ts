@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError, type FlagSpec, type FlagValues } from '@tinkernetes/component-base';
+import { parseExtraConfig, type ExtraFlag } from './cluster/extra-config';
 
 /** Components that `--without` can leave out, in the order in which they are started. */
 const optionalComponents = [
@@ -61,6 +62,11 @@ export const upFlags = {
     help: 'Let Pods use images that nobody defined (they run until stopped)',
   },
   images: { type: 'string', help: 'TypeScript or JavaScript file of images that you define' },
+  'extra-config': {
+    type: 'list',
+    whole: true,
+    help: 'COMPONENT.FLAG=VALUE: a flag for that component, e.g. kubelet.max-pods=20 or, of one node, kubelet-node-2.max-pods=20; may be given several times',
+  },
 } as const satisfies Record<string, FlagSpec>;
 
 /** What a cluster is made of; validated. Paths are absolute. */
@@ -79,6 +85,7 @@ export interface ClusterOptions {
   verbosity: number;
   genericImages: boolean;
   images: string | undefined;
+  extraConfig: readonly ExtraFlag[];
 }
 
 export function toClusterOptions(
@@ -99,6 +106,7 @@ export function toClusterOptions(
     verbosity: flags.verbosity,
     genericImages: flags['generic-images'],
     images: flags.images === undefined ? undefined : imagesFile(flags.images),
+    extraConfig: parseExtraConfig(flags['extra-config'], flags.nodes),
   };
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { realClock, realRandom, type Logger } from '@tinkernetes/component-base';
 import { Cluster } from './cluster/cluster';
+import { parseExtraConfig } from './cluster/extra-config';
 import { createInProcessLauncher } from './launcher/in-process-launcher';
 import type { OptionalComponent } from './options';
 
@@ -15,6 +16,8 @@ export interface StartClusterOptions {
   genericImages?: boolean;
   /** A TypeScript or JavaScript file of images that you define (as the flag `--images`). */
   images?: string;
+  /** Flags for components, `COMPONENT.FLAG=VALUE` each (as the flag `--extra-config`). */
+  extraConfig?: readonly string[];
   /** Default: only errors, on stderr. */
   logger?: Logger;
   /** Aborting it gives up the start. */
@@ -39,11 +42,11 @@ export interface RunningCluster {
 export async function startCluster(options: StartClusterOptions = {}): Promise<RunningCluster> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tinkernetes-'));
   const kubeconfigFile = join(dataDir, 'kubeconfig');
-  const { logger } = options;
+  const { logger, nodes = 1 } = options;
   const cluster = await Cluster.start(
     {
       dataDir,
-      nodes: options.nodes ?? 1,
+      nodes,
       apiPort: 0,
       bind: '127.0.0.1',
       storage: 'memory',
@@ -54,6 +57,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
       verbosity: 0,
       genericImages: options.genericImages ?? true,
       images: options.images,
+      extraConfig: parseExtraConfig(options.extraConfig ?? [], nodes),
     },
     {
       launcher: () =>

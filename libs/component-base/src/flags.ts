@@ -14,8 +14,8 @@ export type FlagSpec =
   | (FlagBase & { type: 'string'; default?: string; choices?: readonly string[] })
   | (FlagBase & { type: 'number'; default?: number; min?: number; max?: number })
   | (FlagBase & { type: 'boolean'; default?: boolean })
-  /** Comma-separated, may be given several times. */
-  | (FlagBase & { type: 'list'; default?: readonly string[] })
+  /** Comma-separated, may be given several times; `whole`: only the latter, where values have commas of their own. */
+  | (FlagBase & { type: 'list'; default?: readonly string[]; whole?: true })
   /** Go duration (`10s`, `1m30s`, `500ms`); the value is milliseconds. */
   | (FlagBase & { type: 'duration'; default?: number });
 
@@ -100,7 +100,7 @@ function valueOf(name: string, spec: FlagSpec, given: readonly string[]): unknow
       }
       return last;
     case 'list':
-      return given.flatMap((text) => text.split(',')).filter((text) => text !== '');
+      return spec.whole ? given : given.flatMap((text) => text.split(',')).filter((text) => text !== '');
     case 'boolean':
       if (last === 'true' || last === '1') return true;
       if (last === 'false' || last === '0') return false;

@@ -22,6 +22,7 @@ it('starts nothing when it is asked to stop while it makes its keys', async () =
       verbosity: 0,
       genericImages: false,
       images: undefined,
+      extraConfig: [],
     },
     {
       launcher: () => ({ start }),

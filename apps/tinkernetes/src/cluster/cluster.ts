@@ -20,6 +20,7 @@ import {
 import { allSpecs, apiserverSpec, localSite, type ComponentSpec, type SpecContext } from './component-specs';
 import { openControlSocket } from './control-socket';
 import { adminClient, ensureCredentials, serverUrl } from './credentials';
+import { withExtraFlags } from './extra-config';
 import { ClusterLayout, network } from './layout';
 import { waitForNodes } from './node-readiness';
 import { chooseApiPort } from './ports';
@@ -130,9 +131,10 @@ export class Cluster {
     const context: SpecContext = { layout: this.layout, site: localSite, options: this.options };
     const specs = allSpecs(context, this.options);
     deps.report('Starting the API server …');
-    const apiserver = this.supervisor.start(apiserverSpec(context, this.state.apiPort), {
-      required: true,
-    });
+    const apiserver = this.supervisor.start(
+      withExtraFlags(apiserverSpec(context, this.state.apiPort), this.options.extraConfig),
+      { required: true },
+    );
     // Runtimes need no API server: they get ready meanwhile.
     for (const spec of specs.filter((s) => s.app === 'mock-runtime')) void this.supervisor.start(spec);
     await untilAborted(apiserver, signal).catch((error: unknown) => {

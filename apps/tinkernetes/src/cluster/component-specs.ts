@@ -1,3 +1,4 @@
+import { withExtraFlags } from './extra-config';
 import { network, type ClusterLayout } from './layout';
 import type { ClusterOptions, OptionalComponent } from '../options';
 
@@ -240,15 +241,12 @@ export function nodeSpecs({ layout, site, options }: SpecContext, node: NodePlac
 /** Everything but the API server for a cluster on this machine, without what the user leaves out. */
 export function allSpecs(
   context: SpecContext,
-  options: Pick<ClusterOptions, 'nodes' | 'without'>,
+  options: Pick<ClusterOptions, 'nodes' | 'without' | 'extraConfig'>,
 ): ComponentSpec[] {
   const nodes = Array.from({ length: options.nodes }, (_, i) =>
     nodeSpecs(context, { name: `node-${i + 1}`, address: network.nodeAddress(i + 1) }),
   );
-  return [
-    controllerManagerSpec(context),
-    schedulerSpec(context),
-    clusterDnsSpec(context),
-    ...nodes.flat(),
-  ].filter((spec) => spec.app === 'apiserver' || !options.without.has(spec.app));
+  return [controllerManagerSpec(context), schedulerSpec(context), clusterDnsSpec(context), ...nodes.flat()]
+    .filter((spec) => spec.app === 'apiserver' || !options.without.has(spec.app))
+    .map((spec) => withExtraFlags(spec, options.extraConfig));
 }
