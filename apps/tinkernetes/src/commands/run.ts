@@ -12,17 +12,15 @@ const runFlags = { ...upFlags } as const satisfies Record<string, FlagSpec>;
 
 /**
  * Runs one component of a cluster in this process, in the foreground, with the command line that the cluster would
- * give it: to be started under a debugger while the rest runs with `--without COMPONENT`. What follows `--` are flags
- * of the component, which come after the cluster's, so that they have the last word.
+ * give it: to be started under a debugger while the rest runs with `--without COMPONENT`.
  */
 export const run: Command = {
   name: 'run',
-  summary: 'Run one component alone, in the foreground, against the running cluster (its own flags after --)',
+  summary: 'Run one component alone, in the foreground, against the running cluster',
   args: 'COMPONENT',
   flags: runFlags,
   async run(argv) {
-    const { own, ofComponent } = atDashes(argv);
-    const [name, ...rest] = own;
+    const [name, ...rest] = argv;
     if (!name || name.startsWith('-'))
       throw new UsageError('run needs a component, e.g. `tinkernetes run scheduler`');
     const flags = parseFlags(runFlags, rest);
@@ -32,8 +30,7 @@ export const run: Command = {
     if (!state)
       throw new UsageError(`no cluster in ${options.dataDir} yet: start one with \`tinkernetes up\` first`);
     const context = { layout, site: localSite, options };
-    const found = findSpec(name, [apiserverSpec(context, state.apiPort), ...allSpecs(context, options)]);
-    const spec = { ...found, argv: [...found.argv, ...ofComponent] };
+    const spec = findSpec(name, [apiserverSpec(context, state.apiPort), ...allSpecs(context, options)]);
     process.stderr.write(`${spec.app} ${spec.argv.join(' ')}\n`);
     const logger = createLogger({ component: spec.instance, verbosity: options.verbosity });
     const component = createInProcessLauncher({ loggerOf: () => logger }).start(spec);
@@ -61,13 +58,6 @@ export const run: Command = {
     if (exit.exitCode !== 0) throw new Error(`${spec.instance} ${exit.reason}`);
   },
 };
-
-function atDashes(argv: readonly string[]): { own: readonly string[]; ofComponent: readonly string[] } {
-  const at = argv.indexOf('--');
-  return at < 0
-    ? { own: argv, ofComponent: [] }
-    : { own: argv.slice(0, at), ofComponent: argv.slice(at + 1) };
-}
 
 /** By instance (`kubelet-node-2`) or by app, where the first instance is meant. */
 function findSpec(name: string, specs: readonly ComponentSpec[]): ComponentSpec {
