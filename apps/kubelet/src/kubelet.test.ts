@@ -270,9 +270,30 @@ describe('kubelet', () => {
     expect(kubelet.runtime.container('survivor-main')?.id).not.toBe(id);
   });
 
-  it('ends a pod that was active longer than its deadline', async () => {
-    await kubelet.create('late', { activeDeadlineSeconds: 3 });
-    await kubelet.phase('late', 'Running');
+  it('ends a pod that was active longer than its deadline, and says so once its containers have ended', async () => {
+    const { onStop } = kubelet.runtime;
+    let end: () => void = () => undefined;
+    const ended = new Promise<number>((resolve) => (end = () => resolve(143)));
+    const stopping = new Promise<void>((resolve) => {
+      kubelet.runtime.onStop = () => {
+        resolve();
+        return ended;
+      };
+    });
+    try {
+      await kubelet.create('late', { activeDeadlineSeconds: 3 });
+      await stopping;
+      const running = await eventually(async () => {
+        const late = await kubelet.get('late');
+        expect(conditionOf(late, 'Ready')?.reason).toBe('PodFailed');
+        return late;
+      });
+      expect(running.status?.phase).toBe('Running');
+      expect(running.status?.reason).toBeUndefined();
+    } finally {
+      end();
+      kubelet.runtime.onStop = onStop;
+    }
     const pod = await kubelet.phase('late', 'Failed');
     expect(pod.status).toMatchObject({
       reason: 'DeadlineExceeded',

@@ -2,7 +2,7 @@ import { Pods, type Pod, type PodCondition, type PodStatus } from '@tinkernetes/
 import { isNotFound, isConflict } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
 import type { Clock, Logger, StepTracer, Timer, TraceParent } from '@tinkernetes/component-base';
-import { podText, uidOf } from './pod-facts';
+import { isPhaseTerminal, podText, uidOf } from './pod-facts';
 
 export interface StatusManagerDeps {
   client: Client;
@@ -90,6 +90,10 @@ export class StatusManager {
     for (const entry of this.entries.values()) entry.timer?.cancel();
   }
 
+  private isOver(pod: Pod): boolean {
+    return this.deps.canBeDeleted(uidOf(pod));
+  }
+
   private push(entry: Entry): void {
     entry.dirty = true;
     if (entry.running) return;
@@ -119,7 +123,7 @@ export class StatusManager {
   private async sync(entry: Entry): Promise<void> {
     const pod = this.deps.apiPodOf(entry.pod);
     if (!pod) return;
-    const { status } = entry;
+    const status = this.isOver(pod) ? entry.status : stillRunning(entry.status, entry.sent ?? pod.status);
     const { client, tracer, nodeName, signal } = this.deps;
     const { name, namespace, uid } = pod.metadata;
     const pods = client.for(Pods);
@@ -147,7 +151,7 @@ export class StatusManager {
       }
       entry.sent = status;
     }
-    if (pod.metadata.deletionTimestamp && this.deps.canBeDeleted(uidOf(pod))) {
+    if (pod.metadata.deletionTimestamp && this.isOver(pod)) {
       try {
         await pods.delete(name, {
           namespace,
@@ -160,6 +164,19 @@ export class StatusManager {
       }
     }
   }
+}
+
+/**
+ * A Pod that the kubelet ends is reported as ended once its containers are: until then they use what it was given.
+ * Source: pkg/kubelet/status mergePodStatus.
+ */
+function stillRunning(next: PodStatus, before: PodStatus | undefined): PodStatus {
+  if (!isPhaseTerminal(next.phase) || isPhaseTerminal(before?.phase)) return next;
+  const containers = [next.initContainerStatuses, next.containerStatuses, next.ephemeralContainerStatuses];
+  if (!containers.some((statuses) => statuses?.some(({ state }) => state?.running))) return next;
+  const { phase, reason, message } = before ?? {};
+  const conditions = next.conditions?.filter(({ type }) => type !== 'DisruptionTarget');
+  return { ...next, phase: phase ?? 'Pending', reason, message, conditions };
 }
 
 /** Versions count up; one that is no number says nothing. */
