@@ -83,6 +83,8 @@ it('signs requests with their own subject, key and names', async () => {
     organizations: ['system:nodes'],
     dnsNames: ['node-1'],
     ipAddresses: ['172.30.0.11'],
+    emailAddresses: [],
+    uris: [],
   });
   const certificate = new X509Certificate(
     await signCertificateSigningRequest(ca, { request, usages: ['clientAuth'], now, durationMs: 3600_000 }),
@@ -91,6 +93,69 @@ it('signs requests with their own subject, key and names', async () => {
   expect(certificate.subjectAltName).toBe('DNS:node-1, IP Address:172.30.0.11');
   expect(certificate.checkPrivateKey((await import('node:crypto')).createPrivateKey(key))).toBe(true);
   expect(Date.parse(certificate.validTo) - now).toBeLessThanOrEqual(3600_000);
+});
+
+it.each([
+  [
+    'RSA',
+    `-----BEGIN CERTIFICATE REQUEST-----
+MIICYjCCAUoCAQAwHTEMMAoGA1UECgwDZGV2MQ0wCwYDVQQDDARqYW5lMIIBIjAN
+BgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAmrnLzV+8o/TOxRVGYxTpX1lsre+r
+WuIlG2HatgsCbu8tpT03HknmQoR4oG8W/EBVMJRUxbJEedNiX7ptfYG76XNhKey+
+cz9TVRJ6kt2ykKcOLH0cR9hzn0MoO40ZFWdiIXZVReFH4xHlytiCoIIqz2Et5/pk
+0/N5ngH8Lg6D1wPfOgW/yVfcsd7K/mZ4xh5YJnOT/GCA75t2+xUl8jlgbcNaGe8H
+GCagY0j58fxBp+TFHNrDwoUo+gkFDAMgaCdwLKeW2GSeHxIM3464wgYi7wuHcX4l
+oNaa1cA09Q6QlqnhqX7vCY3h7epB/OoTsVTEjBxs4nnMjwJG5LhtR+YhTwIDAQAB
+oAAwDQYJKoZIhvcNAQELBQADggEBAAfzvXSsT9YupoigjoCDxScexnc0Y3W5uFK1
+XuEGzDlodTbSF38fj0MQvUsQct6spKSbBrfruOVJp27zg7H9fuJ3ztMsKs95FDES
+gW1/PmTw4WeF1HZuIyV8KdGKm5ElHgN4CytShtQYWizFUamOQ0y756aAvnTWQ3Ss
+eL/NEP6HMFtBD0Bflbnn0DP4ExtlAuTCJ/AarDacx0PUGQitnl/5B70VVRBt2X6+
+QAkInjWzhPMKBV7+bg4to7FTCvZdWKb0ZucFsJ+sVwR2bVgjLygAbrjZ0FLjuWsU
+KXw29qR8xyQvKptp3iJyeDhw/9GYz7zkyQOD7UycLO8GxPNwr0I=
+-----END CERTIFICATE REQUEST-----
+`,
+    ['jane'],
+    [],
+  ],
+  [
+    'P-384',
+    `-----BEGIN CERTIFICATE REQUEST-----
+MIIBNjCBvQIBADAPMQ0wCwYDVQQDDARqYW5lMHYwEAYHKoZIzj0CAQYFK4EEACID
+YgAEUztvj6UBqT9xp5dpYofCZCpG1UScTEhGYSD91u9gtK4NXSHpMHp28FTp/QbB
+n7Wd31A5z/8TOvlofTHJ20qJHXP5Zioa5uYYngE6pgW1X3ayw0H8JSMPjoFVkXDz
+W572oC8wLQYJKoZIhvcNAQkOMSAwHjAcBgNVHREEFTATgQVhQGIuY4YKc3BpZmZl
+Oi8veDAKBggqhkjOPQQDAgNoADBlAjAOIMMhickJEPSub8kK/yxCnoTctFMODyky
+9XZPFYJm8IJgxIBRys5dE1PO+/ncJAICMQCRT4FYXVQ+nHEy/jSpVgb1uc/Onkzz
+Qy1PaokKCTjetlmEkSYkChWe5Nlxsduv4rk=
+-----END CERTIFICATE REQUEST-----
+`,
+    ['jane'],
+    ['spiffe://x'],
+  ],
+  [
+    'Ed25519',
+    `-----BEGIN CERTIFICATE REQUEST-----
+MIGOMEICAQAwDzENMAsGA1UEAwwEamFuZTAqMAUGAytlcAMhAEZBTW4ppm4zzha7
+Swa0kS3uZEofyTPt9LMg5HzaYNLLoAAwBQYDK2VwA0EANhUWK3Zmy3xk5RTGaQzm
+lTQ/on+pfDL0XMEChH/2SJ6HSWCtC/K9ar02ZudTZwMQZUiquklVB7+WXYrXwuyg
+CQ==
+-----END CERTIFICATE REQUEST-----
+`,
+    ['jane'],
+    [],
+  ],
+])('signs what openssl makes with a key of %s', async (_, request, names, uris) => {
+  const read = await readCertificateSigningRequest(request);
+  expect([[read.commonName], read.uris]).toEqual([names, uris]);
+  const certificate = new X509Certificate(
+    await signCertificateSigningRequest(await authority, {
+      request,
+      usages: ['clientAuth'],
+      keyUsages: [],
+      now,
+    }),
+  );
+  expect(certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.2']);
 });
 
 it('never issues beyond the end of the authority', async () => {

@@ -4,8 +4,10 @@ import type {
   CertificateAuthority,
   CertificateOptions,
   CertificatePair,
+  CertificateRequest,
   CertificateRequestOptions,
   ExtendedKeyUsage,
+  KeyUsage,
   Subject,
   Validity,
 } from './types';
@@ -92,19 +94,20 @@ export async function createCertificateSigningRequest(
 }
 
 /** What a request asks for, its own signature checked. Throws when it can't be read or the signature is wrong. */
-export async function readCertificateSigningRequest(
-  request: string,
-): Promise<Required<CertificateRequestOptions>> {
+export async function readCertificateSigningRequest(request: string): Promise<CertificateRequest> {
   const x509 = await loadX509();
   const csr = new x509.Pkcs10CertificateRequest(request);
   if (!(await csr.verify())) throw new Error("the request's signature doesn't match its key");
   const extension = alternativeNamesOf(x509, csr);
-  const names = extension?.names.items ?? [];
+  const namesOf = (kind: X509.GeneralNameType) =>
+    (extension?.names.items ?? []).filter(({ type }) => type === kind).map(({ value }) => value);
   return {
     commonName: csr.subjectName.getField('CN')[0] ?? '',
     organizations: csr.subjectName.getField('O'),
-    dnsNames: names.filter((n) => n.type === 'dns').map((n) => n.value),
-    ipAddresses: names.filter((n) => n.type === 'ip').map((n) => n.value),
+    dnsNames: namesOf('dns'),
+    ipAddresses: namesOf('ip'),
+    emailAddresses: namesOf('email'),
+    uris: namesOf('url'),
   };
 }
 
@@ -117,10 +120,18 @@ function alternativeNamesOf(
   );
 }
 
-/** The certificate for a PKCS #10 request (PEM): its subject, key and alternative names, signed by `ca`. */
+interface SigningOptions extends Validity {
+  /** PKCS #10, PEM. */
+  request: string;
+  usages: readonly ExtendedKeyUsage[];
+  /** Default: what client and serving certificates have. */
+  keyUsages?: readonly KeyUsage[];
+}
+
+/** The certificate for a request: its subject, key and alternative names, signed by `ca`. */
 export async function signCertificateSigningRequest(
   ca: CertificateAuthority,
-  { request, usages, ...period }: Validity & { request: string; usages: readonly ExtendedKeyUsage[] },
+  { request, usages, keyUsages, ...period }: SigningOptions,
 ): Promise<string> {
   const x509 = await loadX509();
   const csr = new x509.Pkcs10CertificateRequest(request);
@@ -130,6 +141,7 @@ export async function signCertificateSigningRequest(
     subject: csr.subject,
     publicKey: await csr.publicKey.export(),
     usages,
+    keyUsages,
     validity: validity(period, yearMs),
     extensions: names ? [names] : [],
   });
@@ -149,6 +161,7 @@ interface SignOptions {
   subject: string;
   publicKey: webcrypto.CryptoKey;
   usages: readonly ExtendedKeyUsage[];
+  keyUsages?: readonly KeyUsage[];
   validity: { notBefore: Date; notAfter: Date };
   extensions: X509.Extension[];
 }
@@ -167,7 +180,7 @@ async function sign(ca: CertificateAuthority, options: SignOptions): Promise<str
     publicKey: options.publicKey,
     signingKey: await importSigningKey(ca.key),
     extensions: [
-      ...leafExtensions(x509, options.usages),
+      ...leafExtensions(x509, options.usages, options.keyUsages),
       await x509.AuthorityKeyIdentifierExtension.create(issuer),
       ...options.extensions,
     ],
@@ -175,14 +188,18 @@ async function sign(ca: CertificateAuthority, options: SignOptions): Promise<str
   return pem(certificate);
 }
 
-function leafExtensions(x509: typeof X509, usages: readonly ExtendedKeyUsage[]): X509.Extension[] {
+function leafExtensions(
+  x509: typeof X509,
+  usages: readonly ExtendedKeyUsage[],
+  keyUsages: readonly KeyUsage[] = ['digitalSignature', 'keyEncipherment'],
+): X509.Extension[] {
+  const bits = keyUsages.reduce((sum, usage) => sum | x509.KeyUsageFlags[usage], 0);
   return [
     new x509.BasicConstraintsExtension(false, undefined, true),
-    new x509.KeyUsagesExtension(
-      x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyEncipherment,
-      true,
-    ),
-    new x509.ExtendedKeyUsageExtension(usages.map((usage) => x509.ExtendedKeyUsage[usage])),
+    ...(bits ? [new x509.KeyUsagesExtension(bits, true)] : []),
+    ...(usages.length > 0
+      ? [new x509.ExtendedKeyUsageExtension(usages.map((usage) => x509.ExtendedKeyUsage[usage]))]
+      : []),
   ];
 }
 

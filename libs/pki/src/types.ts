@@ -7,7 +7,19 @@ export interface CertificatePair {
 /** A certificate that signs others, with its key. */
 export type CertificateAuthority = CertificatePair;
 
-export type ExtendedKeyUsage = 'clientAuth' | 'serverAuth';
+export type ExtendedKeyUsage =
+  'clientAuth' | 'serverAuth' | 'codeSigning' | 'emailProtection' | 'timeStamping' | 'ocspSigning';
+
+export type KeyUsage =
+  | 'digitalSignature'
+  | 'nonRepudiation'
+  | 'keyEncipherment'
+  | 'dataEncipherment'
+  | 'keyAgreement'
+  | 'keyCertSign'
+  | 'cRLSign'
+  | 'encipherOnly'
+  | 'decipherOnly';
 
 /** How long what is issued is valid, in milliseconds. */
 export interface Validity {
@@ -30,6 +42,12 @@ export interface AlternativeNames {
 }
 
 export interface CertificateRequestOptions extends Subject, AlternativeNames {}
+
+/** What a request asks for. */
+export interface CertificateRequest extends Required<CertificateRequestOptions> {
+  emailAddresses: readonly string[];
+  uris: readonly string[];
+}
 
 export interface CertificateOptions extends Subject, AlternativeNames, Validity {
   usages: readonly ExtendedKeyUsage[];

@@ -78,7 +78,7 @@ export function startCsrApprovingController(context: ControllerContext): Runnabl
         return;
       const { readCertificateSigningRequest } = await import('@tinkernetes/pki');
       const asked = await readCertificateSigningRequest(requestPem(csr)).catch(() => undefined);
-      if (!asked || signerRefusal(signer, asked, csr)) return;
+      if (!asked || signerRefusal(signer, asked, csr.spec.usages ?? [])) return;
       for (const { recognizes, subresource, message } of recognizers) {
         if (!recognizes(csr, asked.commonName) || !(await isAllowed(csr, subresource))) continue;
         const now = formatTime(clock.now());

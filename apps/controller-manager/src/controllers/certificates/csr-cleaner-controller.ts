@@ -1,24 +1,11 @@
-import { CertificateSigningRequests, type CertificateSigningRequest } from '@tinkernetes/api';
-import { ignoreNotFound, isConditionTrue } from '@tinkernetes/apimachinery';
+import { CertificateSigningRequests } from '@tinkernetes/api';
+import { ignoreNotFound } from '@tinkernetes/apimachinery';
 import type { ReconcileResult, Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
+import { staleAt } from './stale';
 
-const hourMs = 3600_000;
-
-/** Milliseconds until a request is of no use to anybody. Source: certificates/cleaner. */
-function untilStale(request: CertificateSigningRequest, now: number): number {
-  const conditions = request.status?.conditions ?? [];
-  const isDecided = ['Approved', 'Denied', 'Failed'].some((type) => isConditionTrue(conditions, type));
-  const created = Date.parse(request.metadata.creationTimestamp ?? '');
-  const decided = Math.max(
-    created,
-    ...conditions.map((c) => Date.parse(c.lastUpdateTime ?? '')).filter((t) => !Number.isNaN(t)),
-  );
-  return (isDecided ? decided + hourMs : created + 24 * hourMs) - now;
-}
-
-/** Deletes old signing requests, answered (1 h) or not (24 h). Watches and deletes CertificateSigningRequests. */
+/** Deletes old signing requests. Watches and deletes CertificateSigningRequests. */
 export function startCsrCleanerController(context: ControllerContext): RunnableController {
   const { client, clock, informers } = context;
   const queue = context.queues.create('csrcleaner');
@@ -32,7 +19,8 @@ export function startCsrCleanerController(context: ControllerContext): RunnableC
     async reconcile(name, { signal }): Promise<ReconcileResult | void> {
       const request = requests.lister.get(name);
       if (!request) return;
-      const left = untilStale(request, clock.now());
+      const left = staleAt(request) - clock.now();
+      if (left === Infinity) return;
       if (left > 0) return { requeueAfterMs: left };
       await client.for(CertificateSigningRequests).delete(name, { signal }).catch(ignoreNotFound);
     },

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { CertificateSigningRequests, type CertificateSigningRequest } from '@tinkernetes/api';
 import { formatTime } from '@tinkernetes/component-base';
 import type { Reconciler } from '@tinkernetes/controller';
-import type { CertificateAuthority, ExtendedKeyUsage } from '@tinkernetes/pki';
+import type { CertificateAuthority } from '@tinkernetes/pki';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
+import { grantedDurationMs, grantedUsages } from './granted';
 import { isApproved, isDecidedAgainst, isSignerName, requestPem, signerRefusal } from './signers';
 
 /** Signs approved requests of Kubernetes' own signers. Source: k8s.io/kubernetes/pkg/controller/certificates/signer. */
@@ -24,18 +25,11 @@ export function startCsrSigningController(context: ControllerContext): RunnableC
       flags['cluster-signing-cert-file'] ?? '',
       flags['cluster-signing-key-file'] ?? '',
     );
-    const usages = (csr.spec.usages ?? []).flatMap((u): ExtendedKeyUsage[] =>
-      u === 'client auth' ? ['clientAuth'] : u === 'server auth' ? ['serverAuth'] : [],
-    );
-    const longestMs = flags['cluster-signing-duration'];
-    const durationMs = csr.spec.expirationSeconds
-      ? Math.min(longestMs, csr.spec.expirationSeconds * 1000)
-      : longestMs;
     return signCertificateSigningRequest(await authority, {
       request: requestPem(csr),
-      usages,
+      ...grantedUsages(csr.spec.usages ?? []),
       now: clock.now(),
-      durationMs,
+      durationMs: grantedDurationMs(csr.spec.expirationSeconds, flags['cluster-signing-duration']),
     });
   }
 
@@ -54,7 +48,7 @@ export function startCsrSigningController(context: ControllerContext): RunnableC
       if (!flags['cluster-signing-cert-file']) return;
       const { readCertificateSigningRequest } = await import('@tinkernetes/pki');
       const asked = await readCertificateSigningRequest(requestPem(csr));
-      const refusal = signerRefusal(csr.spec.signerName, asked, csr);
+      const refusal = signerRefusal(csr.spec.signerName, asked, csr.spec.usages ?? []);
       const requestsClient = client.for(CertificateSigningRequests);
       if (refusal) {
         const now = formatTime(clock.now());

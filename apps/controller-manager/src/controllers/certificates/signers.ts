@@ -11,65 +11,81 @@ export interface RequestedCertificate {
   organizations: readonly string[];
   dnsNames: readonly string[];
   ipAddresses: readonly string[];
-}
-
-const nodePrefix = 'system:node:';
-const isNodesGroup = (organizations: readonly string[]): boolean =>
-  organizations.length === 1 && organizations[0] === 'system:nodes';
-
-function onlyUsages(
-  usages: readonly string[],
-  allowed: readonly string[],
-  needed: readonly string[],
-): boolean {
-  return usages.every((u) => allowed.includes(u)) && needed.every((u) => usages.includes(u));
+  emailAddresses: readonly string[];
+  uris: readonly string[];
 }
 
 /**
- * Why a request is not what its signer signs, or undefined when it is.
+ * Why a request is not what its signer signs, in the words of upstream's condition, or undefined when it is.
  * Source: https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/#kubernetes-signers
  */
 export function signerRefusal(
   signer: SignerName,
   asked: RequestedCertificate,
-  csr: CertificateSigningRequest,
+  usages: readonly string[],
 ): string | undefined {
-  const usages = csr.spec.usages ?? [];
   switch (signer) {
     case 'kubernetes.io/kube-apiserver-client-kubelet':
-      if (!isNodesGroup(asked.organizations)) return 'subject organization is not system:nodes';
-      if (!asked.commonName.startsWith(nodePrefix))
-        return 'subject common name does not begin with system:node:';
-      if (asked.dnsNames.length + asked.ipAddresses.length > 0)
-        return 'subject alternative names are not allowed';
-      return onlyUsages(
-        usages,
-        ['key encipherment', 'digital signature', 'client auth'],
-        ['digital signature', 'client auth'],
-      )
-        ? undefined
-        : 'usages did not match';
+      return (
+        refusalOfGroup(asked) ??
+        refusalOfNames(asked, ['dnsNames', 'emailAddresses', 'ipAddresses', 'uris']) ??
+        refusalOfName(asked) ??
+        refusalOfUsages(usages, 'client auth')
+      );
     case 'kubernetes.io/kubelet-serving':
-      if (!isNodesGroup(asked.organizations)) return 'subject organization is not system:nodes';
-      if (!asked.commonName.startsWith(nodePrefix))
-        return 'subject common name does not begin with system:node:';
-      if (asked.dnsNames.length + asked.ipAddresses.length === 0)
-        return 'DNS or IP subjectAltName is required';
-      if (csr.spec.username !== asked.commonName) return 'the requester may only ask for its own node';
-      return onlyUsages(
-        usages,
-        ['key encipherment', 'digital signature', 'server auth'],
-        ['digital signature', 'server auth'],
-      )
-        ? undefined
-        : 'usages did not match';
-    case 'kubernetes.io/kube-apiserver-client':
-      return usages.includes('client auth') && !usages.includes('server auth')
-        ? undefined
-        : 'usages did not match';
+      return (
+        refusalOfGroup(asked) ??
+        (asked.dnsNames.length + asked.ipAddresses.length === 0
+          ? 'DNS or IP subjectAltName is required'
+          : undefined) ??
+        refusalOfNames(asked, ['emailAddresses', 'uris']) ??
+        refusalOfUsages(usages, 'server auth') ??
+        refusalOfName(asked)
+      );
+    case 'kubernetes.io/kube-apiserver-client': {
+      const optional = ['digital signature', 'key encipherment'];
+      const wrong = usages.find((usage) => usage !== 'client auth' && !optional.includes(usage));
+      if (wrong !== undefined) return `invalid usage for client certificate: ${wrong}`;
+      if (!usages.includes('client auth'))
+        return 'missing required usage for client certificate: client auth';
+      return undefined;
+    }
     case 'kubernetes.io/legacy-unknown':
       return undefined;
   }
+}
+
+const refusalOfGroup = ({ organizations }: RequestedCertificate): string | undefined =>
+  organizations.length === 1 && organizations[0] === 'system:nodes'
+    ? undefined
+    : 'subject organization is not system:nodes';
+
+const refusalOfName = ({ commonName }: RequestedCertificate): string | undefined =>
+  commonName.startsWith('system:node:') ? undefined : 'subject common name does not begin with system:node:';
+
+type AlternativeName = 'dnsNames' | 'emailAddresses' | 'ipAddresses' | 'uris';
+const kindsOfNames: Record<AlternativeName, string> = {
+  dnsNames: 'DNS',
+  emailAddresses: 'Email',
+  ipAddresses: 'IP',
+  uris: 'URI',
+};
+
+function refusalOfNames(
+  asked: RequestedCertificate,
+  forbidden: readonly AlternativeName[],
+): string | undefined {
+  const found = forbidden.find((kind) => asked[kind].length > 0);
+  return found && `${kindsOfNames[found]} subjectAltNames are not allowed`;
+}
+
+/** Only RSA keys need `key encipherment`. */
+function refusalOfUsages(usages: readonly string[], purpose: string): string | undefined {
+  const needed = ['digital signature', purpose];
+  const allowed = [...needed, 'key encipherment'];
+  return needed.every((usage) => usages.includes(usage)) && usages.every((usage) => allowed.includes(usage))
+    ? undefined
+    : `usages did not match [${[...allowed].sort().join(' ')}]`;
 }
 
 export const isSignerName = (name: string): name is SignerName =>
