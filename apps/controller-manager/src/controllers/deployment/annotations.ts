@@ -30,9 +30,12 @@ export function replicaAnnotations(deployment: Deployment): Record<string, strin
   };
 }
 
+/** How long the list of a ReplicaSet's earlier revisions may become: about 100 of them. */
+const historyLimit = 2000;
+
 /**
- * A ReplicaSet's annotations when it is the new one: the Deployment's, the revision (an earlier one is kept in the
- * history when an old ReplicaSet becomes the new one again) and the replica counts.
+ * A ReplicaSet's annotations when it is the new one: the Deployment's, and the revision (an earlier one is kept in the
+ * history when an old ReplicaSet becomes the new one again). The replica counts are those of its last change of size.
  */
 export function newReplicaSetAnnotations(
   deployment: Deployment,
@@ -47,12 +50,17 @@ export function newReplicaSetAnnotations(
   const next: Record<string, string> = { ...own, ...copied };
   if (previous === undefined || Number(previous) < revision) {
     next[annotations.revision] = String(revision);
-    if (previous !== undefined) {
-      const history = own[annotations.revisionHistory];
-      next[annotations.revisionHistory] = history ? `${history},${previous}` : previous;
-    }
+    if (previous !== undefined)
+      next[annotations.revisionHistory] = historyWith(own[annotations.revisionHistory], previous);
   }
-  return { ...next, ...replicaAnnotations(deployment) };
+  return set ? next : { ...next, ...replicaAnnotations(deployment) };
+}
+
+/** The oldest revisions make room where the list becomes too long. */
+function historyWith(history: string | undefined, revision: string): string {
+  const revisions = [...(history ? history.split(',') : []), revision];
+  while (revisions.join(',').length > historyLimit) revisions.shift();
+  return revisions.join(',');
 }
 
 export function sameAnnotations(a: Record<string, string> | undefined, b: Record<string, string>): boolean {

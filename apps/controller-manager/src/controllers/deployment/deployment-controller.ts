@@ -9,7 +9,14 @@ import { watchObjects } from '../shared/watch-objects';
 import { totalReplicas } from './rolling-update';
 import { objectOf, rolloutOf, type Rollout } from './rollout';
 import { RolloutWriter } from './rollout-writer';
-import { calculateStatus, isComplete, rolloutStatus, untilDeadline, withCondition } from './status';
+import {
+  calculateStatus,
+  hasProgressDeadline,
+  isComplete,
+  rolloutStatus,
+  untilDeadline,
+  withCondition,
+} from './status';
 import { isScalingEvent, recreate, rollingUpdate, scale } from './strategies';
 
 /**
@@ -65,7 +72,7 @@ class DeploymentController implements Reconciler {
   async reconcile(key: string, { signal }: { signal: AbortSignal }): Promise<ReconcileResult | void> {
     const deployment = this.deployments.lister.getByKey(key);
     if (!deployment) return;
-    const { client, clock, recorder, tracer } = this.context;
+    const { client, recorder, tracer } = this.context;
     if (selectorOf(deployment.spec.selector).isEverything) {
       const message = 'This deployment is selecting all pods. A non-empty selector is required.';
       recorder.event(deployment, 'Warning', 'SelectingAll', message);
@@ -77,36 +84,44 @@ class DeploymentController implements Reconciler {
     const trace = { parent: client.traceOf(deployment), object: objectOf(deployment) };
     await tracer.step('deployment.reconcile', trace, async () => {
       const rollout = rolloutOf(deployment, await this.claim(deployment, signal));
-      if (deployment.metadata.deletionTimestamp)
-        await this.writer.writeStatus(deployment, calculateStatus(deployment, rollout, clock.now()));
-      else await this.sync(rollout);
+      if (deployment.metadata.deletionTimestamp) {
+        await this.writer.syncNext(rollout);
+        await this.syncStatus(rollout);
+      } else await this.sync(rollout);
     });
     return this.progressCheck(key);
   }
 
   private async sync(rollout: Rollout): Promise<void> {
     const { deployment } = rollout;
-    const { clock } = this.context;
     const updated = await this.checkPausedCondition(rollout);
     if (updated) return;
     if (deployment.spec.paused || isScalingEvent(rollout)) {
+      await this.writer.syncNext(rollout);
       await scale(rollout, this.writer);
       if (deployment.spec.paused && totalReplicas(rollout.old) === 0) await this.writer.cleanUp(rollout);
-      await this.writer.writeStatus(deployment, calculateStatus(deployment, rollout, clock.now()));
+      await this.syncStatus(rollout);
       return;
     }
     if (deployment.spec.strategy?.type === 'Recreate')
       await recreate(rollout, this.writer, (set) => this.podsOf(set));
     else await rollingUpdate(rollout, this.writer);
-    const status = rolloutStatus(rollout.deployment, rollout, clock.now());
+    const status = rolloutStatus(rollout.deployment, rollout, this.context.clock.now());
     if (isComplete(rollout.deployment, status)) await this.writer.cleanUp(rollout);
     // The revision may have been written meanwhile: the status goes onto that version.
     await this.writer.writeStatus(rollout.deployment, status);
   }
 
+  /** The counts alone, where nothing rolls out. */
+  private async syncStatus(rollout: Rollout): Promise<void> {
+    const { deployment } = rollout;
+    const status = calculateStatus(deployment, rollout, this.context.clock.now());
+    await this.writer.writeStatus(deployment, status);
+  }
+
   /** True when the condition had to be written: its own event continues the work. */
   private async checkPausedCondition({ deployment }: Rollout): Promise<boolean> {
-    if (deployment.spec.progressDeadlineSeconds === undefined) return false;
+    if (!hasProgressDeadline(deployment)) return false;
     const current = findCondition(deployment.status?.conditions, 'Progressing');
     if (current?.reason === 'ProgressDeadlineExceeded') return false;
     const isPaused = current?.reason === 'DeploymentPaused';

@@ -5,7 +5,7 @@ import {
   type DeploymentStatus,
   type ReplicaSet,
 } from '@tinkernetes/api';
-import { controllerOf, ignoreNotFound, isAlreadyExists } from '@tinkernetes/apimachinery';
+import { controllerOf, findCondition, ignoreNotFound, isAlreadyExists } from '@tinkernetes/apimachinery';
 import { TerminalError } from '@tinkernetes/controller';
 import type { ControllerContext } from '../../manager/context';
 import { isNamespaceTerminating } from '../shared/namespace-terminating';
@@ -22,35 +22,46 @@ import { newReplicaSet } from './new-replica-set';
 import { sameTemplate } from './pod-template-hash';
 import { objectOf, replaceIn, type Rollout } from './rollout';
 import { replicasOf } from './rolling-update';
-import { withCondition } from './status';
+import { hasProgressDeadline, withCondition, type ConditionValue } from './status';
 
 /** What a Deployment's reconcile writes: its ReplicaSets, its revision and its status. */
 export class RolloutWriter {
   constructor(private readonly context: ControllerContext) {}
 
-  /** Creates the new ReplicaSet, or brings an existing one's annotations and the Deployment's revision up to date. */
-  async ensureNext(rollout: Rollout): Promise<void> {
+  /** Brings the new ReplicaSet's annotations, where there is one, and the Deployment's revision up to date. */
+  async syncNext(rollout: Rollout): Promise<void> {
     const { deployment, old, next } = rollout;
+    if (!next) return;
+    const { client } = this.context;
+    const wanted = newReplicaSetAnnotations(deployment, next, maxRevision(old) + 1);
+    const { minReadySeconds } = deployment.spec;
+    if (
+      !sameAnnotations(next.metadata.annotations, wanted) ||
+      (next.spec.minReadySeconds ?? 0) !== (minReadySeconds ?? 0)
+    ) {
+      const changed = {
+        ...next,
+        metadata: { ...next.metadata, annotations: wanted },
+        spec: { ...next.spec, minReadySeconds },
+      };
+      const options = { namespace: deployment.metadata.namespace, trace: client.traceOf(deployment) };
+      replaceIn(rollout, await client.for(ReplicaSets).update(changed, options));
+    }
+    const isTold = findCondition(deployment.status?.conditions, 'Progressing') !== undefined;
+    const message = `Found new replica set "${next.metadata.name}"`;
+    await this.record(rollout, {
+      revision: revisionOf(rollout.next),
+      progress: isTold ? undefined : { reason: 'FoundNewReplicaSet', message },
+    });
+  }
+
+  /** As `syncNext`; creates the new ReplicaSet where there is none. */
+  async ensureNext(rollout: Rollout): Promise<void> {
+    if (rollout.next) return this.syncNext(rollout);
+    const { deployment, old } = rollout;
     const { client, tracer } = this.context;
-    const { namespace = '' } = deployment.metadata;
     const revision = maxRevision(old) + 1;
     const trace = client.traceOf(deployment);
-    if (next) {
-      const wanted = newReplicaSetAnnotations(deployment, next, revision);
-      if (
-        !sameAnnotations(next.metadata.annotations, wanted) ||
-        next.spec.minReadySeconds !== deployment.spec.minReadySeconds
-      ) {
-        const changed = {
-          ...next,
-          metadata: { ...next.metadata, annotations: wanted },
-          spec: { ...next.spec, minReadySeconds: deployment.spec.minReadySeconds },
-        };
-        replaceIn(rollout, await client.for(ReplicaSets).update(changed, { namespace, trace }));
-      }
-      await this.setRevision(rollout, revisionOf(rollout.next));
-      return;
-    }
     const object = objectOf(deployment);
     const created = await tracer.step('deployment.replicaset', { parent: trace, object }, (span) =>
       this.createNext(rollout, { revision, trace: span.traceParent ?? trace }),
@@ -58,7 +69,8 @@ export class RolloutWriter {
     if (created) {
       rollout.all.push(created);
       rollout.next = created;
-      await this.setRevision(rollout, revision);
+      const message = `Created new replica set "${created.metadata.name}"`;
+      await this.record(rollout, { revision, progress: { reason: 'NewReplicaSetCreated', message } });
     }
   }
 
@@ -88,12 +100,14 @@ export class RolloutWriter {
       }
       if (isNamespaceTerminating(error)) throw new TerminalError((error as Error).message, { cause: error });
       const message = `Failed to create new replica set "${set.metadata.name}": ${(error as Error).message}`;
-      const conditions = withCondition(
-        deployment.status?.conditions,
-        { type: 'Progressing', status: 'False', reason: 'ReplicaSetCreateError', message },
-        clock.now(),
-      );
-      await this.writeStatus(deployment, { ...deployment.status, conditions });
+      if (hasProgressDeadline(deployment)) {
+        const conditions = withCondition(
+          deployment.status?.conditions,
+          { type: 'Progressing', status: 'False', reason: 'ReplicaSetCreateError', message },
+          clock.now(),
+        );
+        await this.writeStatus(deployment, { ...deployment.status, conditions });
+      }
       recorder.event(deployment, 'Warning', 'ReplicaSetCreateError', message);
       throw error;
     }
@@ -169,20 +183,30 @@ export class RolloutWriter {
     }
   }
 
-  private async setRevision(rollout: Rollout, revision: number): Promise<void> {
+  /** Writes the revision, too, through the status: so the Deployment stays of the same generation. */
+  private async record(
+    rollout: Rollout,
+    { revision, progress }: { revision: number; progress?: Pick<ConditionValue, 'reason' | 'message'> },
+  ): Promise<void> {
     const { deployment } = rollout;
-    if (revisionOf(deployment) === revision) return;
-    const { client } = this.context;
+    const { client, clock } = this.context;
+    const tells = progress !== undefined && hasProgressDeadline(deployment);
+    if (revisionOf(deployment) === revision && !tells) return;
+    const { metadata, status } = deployment;
+    const conditions = tells
+      ? withCondition(status?.conditions, { type: 'Progressing', status: 'True', ...progress }, clock.now())
+      : status?.conditions;
     const changed = {
       ...deployment,
       metadata: {
-        ...deployment.metadata,
-        annotations: { ...deployment.metadata.annotations, [annotations.revision]: String(revision) },
+        ...metadata,
+        annotations: { ...metadata.annotations, [annotations.revision]: String(revision) },
       },
+      status: { ...status, conditions },
     };
     rollout.deployment = await client
       .for(Deployments)
-      .update(changed, { namespace: deployment.metadata.namespace, trace: client.traceOf(deployment) });
+      .updateStatus(changed, { namespace: metadata.namespace, trace: client.traceOf(deployment) });
   }
 
   async writeStatus(deployment: Deployment, status: DeploymentStatus): Promise<void> {

@@ -67,6 +67,10 @@ export function calculateStatus(
   };
 }
 
+/** Whether a Deployment wants to know that its rollout is stuck: int32's greatest number stands for no deadline. */
+export const hasProgressDeadline = ({ spec }: Deployment): boolean =>
+  spec.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds !== 2147483647;
+
 export function isComplete(deployment: Deployment, status: DeploymentStatus): boolean {
   const wanted = deployment.spec.replicas ?? 1;
   return (
@@ -97,8 +101,7 @@ export function untilDeadline(
 ): number | undefined {
   const condition = findCondition(status.conditions, 'Progressing');
   const seconds = deployment.spec.progressDeadlineSeconds;
-  // int32 max stands for no deadline.
-  if (!condition || seconds === undefined || seconds === 2147483647) return undefined;
+  if (!condition || seconds === undefined || !hasProgressDeadline(deployment)) return undefined;
   if (condition.reason === 'NewReplicaSetAvailable' || condition.reason === 'DeploymentPaused')
     return undefined;
   return Date.parse(condition.lastUpdateTime ?? '') + seconds * 1000 - now;
@@ -121,11 +124,9 @@ export function rolloutStatus(
   const settled = status.replicas === status.updatedReplicas && current?.reason === 'NewReplicaSetAvailable';
   const set = (value: Omit<ConditionValue, 'type'>) =>
     (conditions = withCondition(conditions, { type: 'Progressing', ...value }, now));
-  if (
-    deployment.spec.progressDeadlineSeconds !== undefined &&
-    deployment.spec.progressDeadlineSeconds !== 2147483647 &&
-    !settled
-  ) {
+  if (!hasProgressDeadline(deployment)) {
+    conditions = conditions.filter((c) => c.type !== 'Progressing');
+  } else if (!settled) {
     if (isComplete(deployment, status)) {
       set({
         status: 'True',

@@ -4,7 +4,7 @@ import { annotations } from './annotations';
 import { scaleProportionally } from './proportional-scaling';
 import { byName, latestOf, type Rollout } from './rollout';
 import type { RolloutWriter } from './rollout-writer';
-import { newReplicaSetSize, replicasOf, shrinkOldReplicaSets } from './rolling-update';
+import { newReplicaSetSize, replicasOf, shrinkOldReplicaSets, totalStatus } from './rolling-update';
 
 /** One step within maxSurge and maxUnavailable: the new ReplicaSet grows, or old ones shrink. */
 export async function rollingUpdate(rollout: Rollout, writer: RolloutWriter): Promise<void> {
@@ -27,9 +27,11 @@ export async function recreate(
   writer: RolloutWriter,
   podsOf: (set: ReplicaSet) => readonly Pod[],
 ): Promise<void> {
+  await writer.syncNext(rollout);
   const toStop = rollout.old.filter((set) => replicasOf(set) > 0);
   for (const set of toStop) await writer.resize(rollout, set, 0);
   if (toStop.length > 0) return;
+  if (totalStatus(rollout.old, 'replicas') > 0) return;
   if (rollout.old.some((set) => podsOf(set).some((pod) => !isPodTerminal(pod)))) return;
   await writer.ensureNext(rollout);
   const { next, deployment } = rollout;

@@ -113,11 +113,10 @@ class ReplicaSetController implements Reconciler {
     };
     return tracer.step('replicaset.reconcile', { parent, object }, async () => {
       const mayManage = this.expectations.satisfied(key) && !set.metadata.deletionTimestamp;
-      const claimed = await this.claim(set, signal);
-      const active = claimed.filter(isPodActive);
-      const terminating = claimed.filter(
-        (pod) => pod.metadata.deletionTimestamp && !isPodTerminal(pod),
-      ).length;
+      const candidates = childCandidates(this.pods, set);
+      // A Pod that has ended, or is about to, is neither taken in nor let go.
+      const active = await this.claim(set, candidates.filter(isPodActive), signal);
+      const terminating = candidates.filter((pod) => this.isGoing(set, pod)).length;
       let failure: StatusInput['failure'];
       let error: unknown;
       if (mayManage) ({ failure, error } = await this.manage(key, set, active));
@@ -242,14 +241,23 @@ class ReplicaSetController implements Reconciler {
     return counts;
   }
 
-  private claim(set: ReplicaSet, signal: AbortSignal): Promise<Pod[]> {
+  private isGoing(set: ReplicaSet, pod: Pod): boolean {
+    return (
+      pod.metadata.deletionTimestamp !== undefined &&
+      !isPodTerminal(pod) &&
+      controllerOf(pod)?.uid === set.metadata.uid &&
+      this.kind.selectorOf(set).matches(pod.metadata.labels)
+    );
+  }
+
+  private claim(set: ReplicaSet, candidates: readonly Pod[], signal: AbortSignal): Promise<Pod[]> {
     const selector = this.kind.selectorOf(set);
     const { client } = this.context;
     return claimChildren({
       owner: set,
       ownerDescriptor: this.kind.descriptor,
       client: client.for(Pods),
-      candidates: childCandidates(this.pods, set),
+      candidates,
       matches: (pod) => selector.matches(pod.metadata.labels),
       freshOwner: () =>
         client.for(this.kind.descriptor).get(set.metadata.name, { namespace: set.metadata.namespace }),
