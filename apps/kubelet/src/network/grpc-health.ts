@@ -1,9 +1,48 @@
 import type { Dialer } from '@tinkernetes/vnet';
-import { connect } from 'node:http2';
+import { connect, type IncomingHttpHeaders } from 'node:http2';
 import { withRealDeadline } from './deadline';
 
 export type HealthStatus = 'UNKNOWN' | 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
 const statuses: readonly HealthStatus[] = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
+
+/** By gRPC's numbers, in Go's words. */
+const codes = [
+  'OK',
+  'Canceled',
+  'Unknown',
+  'InvalidArgument',
+  'DeadlineExceeded',
+  'NotFound',
+  'AlreadyExists',
+  'PermissionDenied',
+  'ResourceExhausted',
+  'FailedPrecondition',
+  'Aborted',
+  'OutOfRange',
+  'Unimplemented',
+  'Internal',
+  'Unavailable',
+  'DataLoss',
+  'Unauthenticated',
+] as const;
+export type HealthRPCCode = (typeof codes)[number];
+
+/** The server answered, but not the question. */
+export class HealthRPCError extends Error {
+  override readonly name = 'HealthRPCError';
+
+  constructor(
+    readonly code: HealthRPCCode,
+    readonly description: string,
+  ) {
+    super(`rpc error: code = ${code} desc = ${description}`);
+  }
+}
+
+/** The server is there, but has not answered in time. */
+export class HealthTimeoutError extends Error {
+  override readonly name = 'HealthTimeoutError';
+}
 
 export interface HealthCheck {
   host: string;
@@ -30,7 +69,11 @@ async function ask(
   try {
     return await new Promise<HealthStatus>((resolve, reject) => {
       session.once('error', reject);
-      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      let isConnected = false;
+      session.once('remoteSettings', () => (isConnected = true));
+      const onAbort = () =>
+        reject(isConnected ? new HealthTimeoutError('no answer in time') : (signal.reason as Error));
+      signal.addEventListener('abort', onAbort, { once: true });
       const stream = session.request({
         ':method': 'POST',
         ':path': '/grpc.health.v1.Health/Check',
@@ -38,14 +81,13 @@ async function ask(
         te: 'trailers',
       });
       const chunks: Buffer[] = [];
-      let grpcStatus: string | undefined;
-      stream.once('response', (headers) => (grpcStatus = headers['grpc-status'] as string | undefined));
-      stream.once('trailers', (headers) => (grpcStatus = headers['grpc-status'] as string | undefined));
+      let failure: HealthRPCError | undefined;
+      const readStatus = (headers: IncomingHttpHeaders) => (failure ??= failureOf(headers));
+      stream.once('response', readStatus).once('trailers', readStatus);
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.once('error', reject);
       stream.once('end', () => {
-        if (grpcStatus !== undefined && grpcStatus !== '0')
-          reject(new Error(`rpc error: code = ${grpcStatus}`));
+        if (failure) reject(failure);
         else resolve(decodeStatus(Buffer.concat(chunks)));
       });
       stream.end(encodeRequest(service));
@@ -54,6 +96,13 @@ async function ask(
     session.destroy();
     socket.destroy();
   }
+}
+
+/** Without a body the status is among the headers, else among the trailers. */
+function failureOf(headers: IncomingHttpHeaders): HealthRPCError | undefined {
+  const { 'grpc-status': status, 'grpc-message': message = '' } = headers;
+  if (status === undefined || status === '0') return undefined;
+  return new HealthRPCError(codes[Number(status)] ?? 'Unknown', decodeURIComponent(String(message)));
 }
 
 /** HealthCheckRequest { string service = 1; } in gRPC's length-prefixed frame. */

@@ -5,7 +5,7 @@ import type { ProbeResults } from '../runtime/container-kill';
 import type { PodEvents } from '../runtime/pod-events';
 import { findContainer, type PodRuntimeStatus, type RuntimeContainer } from '../runtime/pod-runtime-status';
 import { ProbeWorker } from './probe-worker';
-import { runProbe, type ProbeKind, type ProberDeps } from './prober';
+import { runProbe, type ProbeKind, type ProbeOutcome, type ProberDeps } from './prober';
 
 export interface ProbeManagerDeps extends ProberDeps {
   clock: Clock;
@@ -24,6 +24,12 @@ const titles: Record<ProbeKind, string> = {
   liveness: 'Liveness',
   readiness: 'Readiness',
   startup: 'Startup',
+};
+
+const troubles: Record<ProbeOutcome['result'], string> = {
+  success: 'probe warning',
+  failure: 'probe failed',
+  unknown: 'probe errored and resulted in unknown state',
 };
 
 /** Probe workers of the containers that run, by container ID. Source: pkg/kubelet/prober/prober_manager.go. */
@@ -91,12 +97,12 @@ export class ProbeManager implements ProbeResults {
       if (!probe || probed.workers.has(kind)) return;
       probed.workers.set(kind, this.worker({ pod, container, current, podIP, kind, probe, probed }));
     };
-    ensure('startup', startupProbe);
+    // What restarts a container has nothing to say of a Pod that is going away.
+    if (deleting) for (const kind of ['startup', 'liveness'] as const) probed.workers.get(kind)?.stop();
+    else ensure('startup', startupProbe);
     if (!this.isStarted(container, current.id)) return;
     ensure('readiness', readinessProbe);
-    // A Pod that is going away must not be restarted for failing its liveness probe.
-    if (deleting) probed.workers.get('liveness')?.stop();
-    else ensure('liveness', livenessProbe);
+    if (!deleting) ensure('liveness', livenessProbe);
   }
 
   private probedOf(podUID: string, id: string): Probed {
@@ -124,12 +130,11 @@ export class ProbeManager implements ProbeResults {
       clock,
       startedAt: current.startedAt,
       run: () => runProbe(probe, { pod, container, containerId: current.id, podIP }, this.deps),
-      onFailure: ({ result, output }) => {
-        const what = result === 'failure' ? 'probe failed' : 'probe errored and resulted in unknown state';
+      onTrouble: ({ result, output }) => {
         events.container(pod, container.name, {
           type: 'Warning',
-          reason: 'Unhealthy',
-          message: `${titles[kind]} ${what}: ${output}`,
+          reason: result === 'success' ? 'ProbeWarning' : 'Unhealthy',
+          message: `${titles[kind]} ${troubles[result]}: ${output}`,
         });
       },
       onResult: (result) => {

@@ -17,7 +17,7 @@ describe('ProbeWorker', () => {
         seen.runs.push(clock.now() - begun);
         return Promise.resolve({ result: answer(seen.runs.length), output: '' });
       },
-      onFailure: () => seen.failures++,
+      onTrouble: () => seen.failures++,
       onResult: (result) => seen.results.push(`${result}@${clock.now() - begun}`),
     });
     return { clock, seen, worker };

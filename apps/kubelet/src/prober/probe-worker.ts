@@ -9,8 +9,8 @@ export interface ProbeWorkerDeps {
   /** Epoch milliseconds at which the container started. */
   startedAt: number;
   run(): Promise<ProbeOutcome>;
-  /** Called for each probe that did not succeed. */
-  onFailure(outcome: ProbeOutcome): void;
+  /** Called for each probe that did not succeed, or did with a warning. */
+  onTrouble(outcome: ProbeOutcome): void;
   /** Called when the result that counts changes. */
   onResult(result: 'success' | 'failure'): void;
 }
@@ -51,7 +51,7 @@ export class ProbeWorker {
   }
 
   private async tick(): Promise<void> {
-    const { probe, kind, onFailure } = this.deps;
+    const { probe, kind, onTrouble } = this.deps;
     let outcome: ProbeOutcome;
     try {
       outcome = await this.deps.run();
@@ -62,7 +62,7 @@ export class ProbeWorker {
     const next = outcome.result === 'success' ? undefined : this.early.shift();
     if (next !== undefined) return this.schedule(next);
     this.early = [];
-    if (outcome.result !== 'success') onFailure(outcome);
+    if (outcome.result !== 'success' || outcome.warning) onTrouble(outcome);
     if (outcome.result !== 'unknown') this.count(outcome.result);
     const decided = this.reported;
     if (kind === 'startup' && decided !== undefined) return this.stop();

@@ -11,6 +11,20 @@ const dialerTo = (port: number): Dialer => ({
   dial: (target) => hostDialer.dial({ ...target, host: '127.0.0.1', port: target.port === 80 ? port : 1 }),
 });
 
+/** Where the server sends those who ask for a path. */
+const places: Record<string, string> = {
+  '/moved': '/ok?here=1',
+  '/moved-to-bad': 'http://10.244.0.9:80/bad',
+  '/away': 'http://example.com/',
+  '/round': '/round',
+};
+
+/** What the gRPC server answers for these services. */
+const failures: Record<string, { 'grpc-status': string; 'grpc-message': string }> = {
+  missing: { 'grpc-status': '5', 'grpc-message': 'unknown%20service' },
+  plain: { 'grpc-status': '12', 'grpc-message': 'unknown method' },
+};
+
 describe('runProbe', () => {
   let server: Server;
   let grpc: Http2Server;
@@ -22,16 +36,24 @@ describe('runProbe', () => {
     server = createServer((request, response) => {
       served = { url: request.url, headers: request.headers };
       if (request.url === '/slow') return;
-      response.statusCode = request.url === '/bad' ? 503 : request.url === '/moved' ? 302 : 200;
+      if (request.url === '/broken') return void request.socket.destroy();
+      const location = places[request.url ?? ''];
+      if (location !== undefined) response.setHeader('location', location);
+      response.statusCode = request.url === '/bad' ? 503 : location === undefined ? 200 : 302;
       response.end('fine');
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     port = (server.address() as AddressInfo).port;
     grpc = createHttp2Server();
     grpc.on('stream', (stream) => {
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
-      stream.end(Buffer.from([0, 0, 0, 0, 2, 0x08, 0x01]));
+      stream.once('data', (frame: Buffer) => {
+        const service = frame.subarray(7).toString();
+        const failure = failures[service];
+        if (service === 'slow') return;
+        stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+        stream.on('wantTrailers', () => stream.sendTrailers(failure ?? { 'grpc-status': '0' }));
+        stream.end(failure ? undefined : Buffer.from([0, 0, 0, 0, 2, 0x08, service === 'sick' ? 2 : 1]));
+      });
     });
     await new Promise<void>((resolve) => grpc.listen(0, '127.0.0.1', resolve));
     grpcPort = (grpc.address() as AddressInfo).port;
@@ -67,6 +89,9 @@ describe('runProbe', () => {
 
   it.each([
     ['/moved', 'success', 'fine'],
+    ['/moved-to-bad', 'failure', 'HTTP probe failed with statuscode: 503'],
+    ['/round', 'failure', 'Get "http://10.244.0.9:80/round": stopped after 10 redirects'],
+    ['/broken', 'failure', 'Get "http://10.244.0.9:80/broken": EOF'],
     ['/bad', 'failure', 'HTTP probe failed with statuscode: 503'],
     [
       '/slow',
@@ -75,6 +100,27 @@ describe('runProbe', () => {
     ],
   ])('judges %s as %s', async (path, result, output) => {
     expect(await probe({ httpGet: { port: 80, path } })).toEqual({ result, output });
+  });
+
+  it('takes a redirect to another host for a success, and warns', async () => {
+    expect(await probe({ httpGet: { port: 80, path: '/away' } })).toEqual({
+      result: 'success',
+      output: 'Probe terminated redirects, Response body: fine',
+      warning: true,
+    });
+  });
+
+  it('says that a server speaks no TLS', async () => {
+    expect(await probe({ httpGet: { port: 80, path: '/ok', scheme: 'HTTPS' } })).toEqual({
+      result: 'failure',
+      output: 'Get "https://10.244.0.9:80/ok": http: server gave HTTP response to HTTPS client',
+    });
+  });
+
+  it('cannot ask a port that the container does not name', async () => {
+    await expect(async () => probe({ httpGet: { port: 'admin' } })).rejects.toThrow(
+      'strconv.Atoi: parsing "admin": invalid syntax',
+    );
   });
 
   it('tells a refused connection in the words that users know', async () => {
@@ -89,10 +135,28 @@ describe('runProbe', () => {
     expect((await probe({ tcpSocket: { port: 80 } })).result).toBe('success');
   });
 
-  it('asks the gRPC health service', async () => {
-    expect(await probe({ grpc: { port: 80 } }, { to: grpcPort })).toEqual({
-      result: 'success',
-      output: 'service healthy',
+  it.each([
+    [undefined, 'success', 'service healthy'],
+    ['sick', 'failure', 'service unhealthy (responded with "NOT_SERVING")'],
+    [
+      'missing',
+      'failure',
+      'error: health rpc probe failed: rpc error: code = NotFound desc = unknown service',
+    ],
+    [
+      'plain',
+      'failure',
+      'error: this server does not implement the grpc health protocol (grpc.health.v1.Health): unknown method',
+    ],
+    ['slow', 'failure', 'timeout: health rpc did not complete within 1s'],
+  ])('asks the gRPC health service for %s', async (service, result, output) => {
+    expect(await probe({ grpc: { port: 80, service } }, { to: grpcPort })).toEqual({ result, output });
+  });
+
+  it('cannot connect to a gRPC service that is not there', async () => {
+    expect(await probe({ grpc: { port: 81 } })).toEqual({
+      result: 'failure',
+      output: 'timeout: failed to connect service "10.244.0.9:81" within 1s: context deadline exceeded',
     });
   });
 

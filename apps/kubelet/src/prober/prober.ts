@@ -1,10 +1,10 @@
-import type { Container, Pod, Probe } from '@tinkernetes/api';
+import type { Container, IntOrString, Pod, Probe } from '@tinkernetes/api';
 import { isCriError, type RuntimeClient } from '@tinkernetes/cri';
 import type { Dialer } from '@tinkernetes/vnet';
 import { withRealDeadline } from '../network/deadline';
-import { grpcHealth } from '../network/grpc-health';
+import { grpcHealth, HealthRPCError, HealthTimeoutError } from '../network/grpc-health';
 import { dialErrorText, hostPort, httpGet } from '../network/http-check';
-import { resolvePort } from '../runtime/lifecycle-hooks';
+import { findPort } from '../runtime/lifecycle-hooks';
 import { expand } from '../environment/expansion';
 
 export type ProbeKind = 'liveness' | 'readiness' | 'startup';
@@ -12,6 +12,8 @@ export type ProbeKind = 'liveness' | 'readiness' | 'startup';
 export interface ProbeOutcome {
   result: 'success' | 'failure' | 'unknown';
   output: string;
+  /** It counts as a success, but the user should know of it. */
+  warning?: boolean;
 }
 
 export interface ProbeTarget {
@@ -34,6 +36,13 @@ export function runProbe(probe: Probe, target: ProbeTarget, deps: ProberDeps): P
   if (probe.tcpSocket) return probeTCP(probe.tcpSocket, { ...target, timeoutMs }, deps);
   if (probe.grpc) return probeGRPC(probe.grpc, { ...target, timeoutMs }, deps);
   return Promise.resolve({ result: 'unknown', output: 'missing probe handler' });
+}
+
+/** Source: pkg/probe ResolveContainerPort, which takes an unknown name for a number that is none. */
+function probedPort(port: IntOrString, container: Container): number {
+  const found = findPort(port, container);
+  if (found === undefined) throw new Error(`strconv.Atoi: parsing "${port}": invalid syntax`);
+  return found;
 }
 
 type TimedTarget = ProbeTarget & { timeoutMs: number };
@@ -69,7 +78,7 @@ async function probeHTTP(
   { dialer, userAgent }: ProberDeps,
 ): Promise<ProbeOutcome> {
   const host = action.host || podIP;
-  const port = resolvePort(action.port, container);
+  const port = probedPort(action.port, container);
   const raw = action.path ?? '/';
   const path = raw.startsWith('/') ? raw : `/${raw}`;
   const scheme = action.scheme === 'HTTPS' ? 'HTTPS' : 'HTTP';
@@ -85,7 +94,13 @@ async function probeHTTP(
       timeoutMs,
       userAgent,
     });
-    if (status >= 200 && status < 400) return { result: 'success', output: body };
+    if (status >= 300 && status < 400)
+      return {
+        result: 'success',
+        output: `Probe terminated redirects, Response body: ${body}`,
+        warning: true,
+      };
+    if (status >= 200 && status < 300) return { result: 'success', output: body };
     return { result: 'failure', output: `HTTP probe failed with statuscode: ${status}` };
   } catch (error) {
     const name = (error as Error).name;
@@ -103,7 +118,7 @@ async function probeTCP(
   { dialer }: ProberDeps,
 ): Promise<ProbeOutcome> {
   const host = action.host || podIP;
-  const port = resolvePort(action.port, container);
+  const port = probedPort(action.port, container);
   try {
     const socket = await withRealDeadline(timeoutMs, (signal) =>
       dialer.dial({ host, port, timeoutMs, signal }),
@@ -126,13 +141,16 @@ async function probeGRPC(
     if (status === 'SERVING') return { result: 'success', output: 'service healthy' };
     return { result: 'failure', output: `service unhealthy (responded with "${status}")` };
   } catch (error) {
-    const name = (error as Error).name;
-    const late = name === 'TimeoutError' || name === 'AbortError';
-    if (late)
-      return {
-        result: 'failure',
-        output: `timeout: failed to connect service "${hostPort(host, port)}" within ${timeoutMs / 1000}s: context deadline exceeded`,
-      };
-    return { result: 'failure', output: `error: ${dialErrorText(error, host, port)}` };
+    return { result: 'failure', output: grpcFailure(error, `"${hostPort(host, port)}"`, timeoutMs) };
   }
+}
+
+/** Source: pkg/probe/grpc. A connection that is refused is tried until the time is over there. */
+function grpcFailure(error: unknown, address: string, timeoutMs: number): string {
+  if (error instanceof HealthRPCError && error.code === 'Unimplemented')
+    return `error: this server does not implement the grpc health protocol (grpc.health.v1.Health): ${error.description}`;
+  if (error instanceof HealthRPCError) return `error: health rpc probe failed: ${error.message}`;
+  const within = `within ${timeoutMs / 1000}s`;
+  if (error instanceof HealthTimeoutError) return `timeout: health rpc did not complete ${within}`;
+  return `timeout: failed to connect service ${address} ${within}: context deadline exceeded`;
 }
