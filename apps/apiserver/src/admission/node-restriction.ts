@@ -1,5 +1,5 @@
 import { Nodes, Pods } from '@tinkernetes/api';
-import type { KubeObject, Node, Pod, TokenRequest } from '@tinkernetes/api';
+import type { CertificateSigningRequest, KubeObject, Node, Pod, TokenRequest } from '@tinkernetes/api';
 import { deepEqual, notFound } from '@tinkernetes/apimachinery';
 import { nodeNameOf } from '../authorization/node/node-identity';
 import { podReferences } from '../authorization/node/node-graph';
@@ -49,6 +49,8 @@ export function nodeRestrictionPlugin(stores: StoreRegistry): AdmissionPlugin {
           return checkOwnName(a, nodeName, 'node lease');
         case 'storage.k8s.io/csinodes':
           return checkOwnName(a, nodeName, 'CSINode');
+        case 'certificates.k8s.io/certificatesigningrequests':
+          return checkSigningRequest(a, nodeName);
         default:
           return undefined;
       }
@@ -183,6 +185,26 @@ function isForbiddenLabel(key: string): boolean {
   if (under(nodeRestriction)) return true;
   if (!under('kubernetes.io') && !under('k8s.io')) return false;
   return !kubeletLabels.has(key) && !under('kubelet.kubernetes.io') && !under('node.kubernetes.io');
+}
+
+const kubeletSigners: readonly string[] = [
+  'kubernetes.io/kubelet-serving',
+  'kubernetes.io/kube-apiserver-client-kubelet',
+];
+
+/** What the signers check besides is no concern here. */
+async function checkSigningRequest(a: AdmissionAttributes, nodeName: string): Promise<void> {
+  if (a.operation !== 'CREATE') return;
+  const { spec } = a.object as CertificateSigningRequest;
+  if (!kubeletSigners.includes(spec.signerName)) return;
+  const { readCertificateSigningRequest } = await import('@tinkernetes/pki');
+  const asked = await readCertificateSigningRequest(Buffer.from(spec.request, 'base64').toString()).catch(
+    (error: Error) => {
+      throw notAdmitted(a, `unable to parse csr: ${error.message}`);
+    },
+  );
+  const ownName = `system:node:${nodeName}`;
+  if (asked.commonName !== ownName) throw notAdmitted(a, `can only create a node CSR with CN=${ownName}`);
 }
 
 function checkOwnName(a: AdmissionAttributes, nodeName: string, what: string): void {
