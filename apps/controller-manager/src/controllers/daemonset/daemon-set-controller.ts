@@ -20,13 +20,19 @@ import {
 } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
-import { ensureRevision, revisionHashLabel, truncateHistory } from '../shared/controller-revisions';
+import {
+  claimRevisions,
+  ensureRevision,
+  revisionHashLabel,
+  truncateHistory,
+} from '../shared/controller-revisions';
 import { childCandidates, indexByControllerUid } from '../shared/owner-index';
 import { watchOwned } from '../shared/owned-objects';
 import { createPod, deletePod, podFromTemplate } from '../shared/pod-control';
 import { sameStatus } from '../shared/same-status';
 import { watchObjects } from '../shared/watch-objects';
-import { decideForNode, specForNode } from './nodes';
+import { FailedPodsBackOff } from './failed-pods-back-off';
+import { decideForNode, specForNode, targetNode } from './nodes';
 import { planPlacement, planRollingUpdate, type PlanInput } from './plan';
 import { calculateStatus } from './status';
 
@@ -55,6 +61,7 @@ class DaemonSetController implements Reconciler {
   private readonly nodes;
   private readonly revisions;
   private readonly expectations: ControllerExpectations;
+  private readonly backOff: FailedPodsBackOff;
 
   constructor(
     private readonly context: ControllerContext,
@@ -62,6 +69,7 @@ class DaemonSetController implements Reconciler {
   ) {
     const { informers, clock } = context;
     this.expectations = new ControllerExpectations(clock);
+    this.backOff = new FailedPodsBackOff(clock);
     this.sets = informers.for(DaemonSets);
     this.pods = informers.for(Pods);
     this.nodes = informers.for(Nodes);
@@ -107,7 +115,7 @@ class DaemonSetController implements Reconciler {
       return;
     }
     if (set.metadata.deletionTimestamp) return;
-    const { update, revisions, collisionCount } = await this.revisionsOf(set);
+    const { update, revisions, collisionCount } = await this.revisionsOf(set, signal);
     const hash = update.metadata.labels?.[revisionHashLabel] ?? '';
     const read = async (): Promise<PlanInput> => ({
       set,
@@ -116,52 +124,91 @@ class DaemonSetController implements Reconciler {
       hash,
       now: clock.now(),
     });
-    if (this.expectations.satisfied(key)) await this.place(key, await read());
-    if (set.spec.updateStrategy?.type !== 'OnDelete' && this.expectations.satisfied(key)) {
-      const input = await read();
-      await this.manage(key, set, { ...planRollingUpdate(input), hash });
-    }
+    const isObserved = this.expectations.satisfied(key);
+    const { error, waitMs } = isObserved ? await this.update(key, read) : {};
     const input = await read();
     const status = calculateStatus(input, collisionCount);
+    // A status that nothing was done for does not speak for the generation.
+    if (!isObserved) status.observedGeneration = set.status?.observedGeneration;
     if (!sameStatus(set.status, status)) {
       await client
         .for(DaemonSets)
         .updateStatus({ ...set, status }, { namespace: set.metadata.namespace, trace: client.traceOf(set) })
         .catch(ignoreNotFound);
     }
-    const inUse = new Set([
-      update.metadata.name,
-      ...input.pods.map((p) => `${set.metadata.name}-${p.metadata.labels?.[revisionHashLabel]}`),
-    ]);
-    await truncateHistory(client, revisions, { limit: set.spec.revisionHistoryLimit ?? 10, inUse });
+    if (error) throw error;
+    await this.cleanUp(set, input.pods, { revisions, update });
     const { minReadySeconds = 0 } = set.spec;
-    if (minReadySeconds > 0 && status.numberReady !== status.numberAvailable)
-      return { requeueAfterMs: minReadySeconds * 1000 };
+    const isWaiting = minReadySeconds > 0 && status.numberReady !== status.numberAvailable;
+    const waits = [...(isWaiting ? [minReadySeconds * 1000] : []), ...(waitMs === undefined ? [] : [waitMs])];
+    return waits.length > 0 ? { requeueAfterMs: Math.min(...waits) } : undefined;
   }
 
-  private async place(key: string, input: PlanInput): Promise<void> {
-    const { recorder } = this.context;
+  /** The status tells how things are also where this fails. */
+  private async update(
+    key: string,
+    read: () => Promise<PlanInput>,
+  ): Promise<{ error?: unknown; waitMs?: number }> {
+    try {
+      const input = await read();
+      const waitMs = await this.place(key, input);
+      if (input.set.spec.updateStrategy?.type !== 'OnDelete' && this.expectations.satisfied(key)) {
+        const { set, hash } = input;
+        await this.manage(key, set, { ...planRollingUpdate(await read()), hash });
+      }
+      return { waitMs };
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  private async cleanUp(
+    set: DaemonSet,
+    pods: readonly Pod[],
+    { revisions, update }: { revisions: readonly ControllerRevision[]; update: ControllerRevision },
+  ): Promise<void> {
+    const hashes = new Set(pods.map((pod) => pod.metadata.labels?.[revisionHashLabel]));
+    const { name } = update.metadata;
+    const live = revisions.filter(
+      ({ metadata }) => metadata.name === name || hashes.has(metadata.labels?.[revisionHashLabel]),
+    );
+    // Here those that Pods still run count, too.
+    const others = live.filter(({ metadata }) => metadata.name !== name).length;
+    await truncateHistory(this.context.client, revisions, {
+      limit: Math.max(0, (set.spec.revisionHistoryLimit ?? 10) - others),
+      inUse: new Set([name, ...live.map((revision) => revision.metadata.name)]),
+    });
+  }
+
+  /** Resolves with how long a Pod that failed has to wait for its replacement, where one does. */
+  private async place(key: string, input: PlanInput): Promise<number | undefined> {
     const { set, hash } = input;
     const plan = planPlacement(input);
-    for (const pod of plan.finished) {
-      const { namespace, name } = pod.metadata;
-      const where = `pod ${namespace}/${name} on node ${pod.spec.nodeName}`;
-      if (pod.status?.phase === 'Failed')
-        recorder.event(
-          set,
-          'Warning',
-          'FailedDaemonPod',
-          `Found failed daemon ${where}, will try to kill it`,
-        );
-      else
-        recorder.event(
-          set,
-          'Normal',
-          'SucceededDaemonPod',
-          `Found succeeded daemon ${where}, will try to delete it`,
-        );
+    const waits: number[] = [];
+    this.backOff.sweep();
+    const ended = plan.finished.filter((pod) => {
+      const { uid } = set.metadata;
+      const generation = set.status?.observedGeneration;
+      const failed = pod.status?.phase === 'Failed';
+      const wait = failed ? this.backOff.next(`${uid}/${generation}/${targetNode(pod)}`) : 0;
+      if (wait > 0) waits.push(wait);
+      else this.tellEnd(set, pod);
+      return wait === 0;
+    });
+    await this.manage(key, set, { create: plan.create, delete: [...plan.delete, ...ended], hash });
+    return waits.length > 0 ? Math.min(...waits) : undefined;
+  }
+
+  private tellEnd(set: DaemonSet, pod: Pod): void {
+    const { recorder } = this.context;
+    const { namespace, name } = pod.metadata;
+    const where = `pod ${namespace}/${name} on node ${targetNode(pod)}`;
+    if (pod.status?.phase === 'Failed')
+      recorder.event(set, 'Warning', 'FailedDaemonPod', `Found failed daemon ${where}, will try to kill it`);
+    else {
+      const message = `Found succeeded daemon ${where}, will try to delete it`;
+      recorder.event(set, 'Normal', 'SucceededDaemonPod', message);
     }
-    await this.manage(key, set, { ...plan, hash });
   }
 
   private async manage(
@@ -196,10 +243,9 @@ class DaemonSetController implements Reconciler {
 
   private async revisionsOf(
     set: DaemonSet,
+    signal: AbortSignal,
   ): Promise<{ revisions: ControllerRevision[]; update: ControllerRevision; collisionCount: number }> {
-    const existing = childCandidates(this.revisions, set).filter((r) =>
-      r.metadata.ownerReferences?.some((o) => o.uid === set.metadata.uid),
-    );
+    const existing = await this.claimRevisions(set, signal);
     const current = await ensureRevision(this.context.client, existing, {
       owner: set,
       descriptor: DaemonSets,
@@ -207,6 +253,19 @@ class DaemonSetController implements Reconciler {
       collisionCount: set.status?.collisionCount ?? 0,
     });
     return { revisions: [...existing], ...current };
+  }
+
+  private claimRevisions(set: DaemonSet, signal: AbortSignal): Promise<ControllerRevision[]> {
+    const { client } = this.context;
+    return claimRevisions({
+      owner: set,
+      ownerDescriptor: DaemonSets,
+      selector: selectorOf(set.spec.selector),
+      client: client.for(ControllerRevisions),
+      candidates: childCandidates(this.revisions, set),
+      freshOwner: () => client.for(DaemonSets).get(set.metadata.name, { namespace: set.metadata.namespace }),
+      signal,
+    });
   }
 
   private claimPods(set: DaemonSet, signal: AbortSignal): Promise<Pod[]> {

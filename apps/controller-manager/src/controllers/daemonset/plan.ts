@@ -1,5 +1,5 @@
 import type { DaemonSet, Node, Pod } from '@tinkernetes/api';
-import { isPodAvailable, scaledValue } from '@tinkernetes/apimachinery';
+import { isPodAvailable, isPodReady, scaledValue } from '@tinkernetes/apimachinery';
 import { revisionHashLabel } from '../shared/controller-revisions';
 import { decideForNode, targetNode } from './nodes';
 
@@ -16,17 +16,18 @@ export interface Plan {
   /** Nodes that get a Pod. */
   create: string[];
   delete: Pod[];
-  /** Pods that ended and are replaced; among `delete`. */
+  /** Pods that ended and are to be replaced. */
   finished: Pod[];
 }
 
 export type NodePods = ReadonlyMap<string, readonly Pod[]>;
 
+/** The Pods that count, by node, the oldest first: those that ended and are being deleted do not. */
 export function podsByNode(pods: readonly Pod[]): NodePods {
   const map = new Map<string, Pod[]>();
-  for (const pod of pods) {
+  for (const pod of [...pods].sort(byAge)) {
     const node = targetNode(pod);
-    if (!node) continue;
+    if (!node || (hasEnded(pod) && isTerminating(pod))) continue;
     const list = map.get(node) ?? [];
     list.push(pod);
     map.set(node, list);
@@ -48,22 +49,20 @@ export function planPlacement({ set, nodes, pods, hash, now }: PlanInput): Plan 
   const onNode = podsByNode(pods);
   const known = new Set(nodes.map((n) => n.metadata.name));
   const plan: Plan = { create: [], delete: [], finished: [] };
-  const surge = maxSurgeOf(set, nodes);
+  const surges = allowsSurge(set);
   for (const node of nodes) {
     const here = onNode.get(node.metadata.name) ?? [];
+    const staying = here.filter((pod) => !isTerminating(pod));
     const { shouldRun, shouldContinue } = decideForNode(set, node);
     if (!shouldContinue) {
-      plan.delete.push(...here.filter((pod) => !isTerminating(pod)));
+      plan.delete.push(...staying);
       continue;
     }
-    const ended = here.filter((pod) => hasEnded(pod) && !isTerminating(pod));
-    plan.finished.push(...ended);
-    plan.delete.push(...ended);
-    const running = here.filter((pod) => !isTerminating(pod) && !hasEnded(pod));
-    if (shouldRun && here.length === 0) plan.create.push(node.metadata.name);
-    plan.delete.push(
-      ...(surge > 0 ? surplusWithSurge(running, { set, hash, now }) : [...running].sort(byAge).slice(1)),
-    );
+    plan.finished.push(...staying.filter(hasEnded));
+    const running = staying.filter((pod) => !hasEnded(pod));
+    const isMissing = surges ? running.length === 0 : here.length === 0;
+    if (shouldRun && isMissing) plan.create.push(node.metadata.name);
+    plan.delete.push(...(surges ? surplusWithSurge(running, { set, hash, now }) : running.slice(1)));
   }
   // Pods not bound yet that are meant for nodes which are gone; bound ones are the Pod collector's.
   plan.delete.push(
@@ -72,60 +71,102 @@ export function planPlacement({ set, nodes, pods, hash, now }: PlanInput): Plan 
   return plan;
 }
 
-/** One old and one new Pod may be on a node; the old one goes when the new one is available. */
+/** One old and one new Pod may be on a node; the old one goes when it serves nobody or the new one is available. */
 function surplusWithSurge(
   running: readonly Pod[],
   { set, hash, now }: { set: DaemonSet; hash: string; now: number },
 ): Pod[] {
-  const sorted = [...running].sort(byAge);
-  const [old, ...moreOld] = sorted.filter((pod) => !isCurrent(pod, hash));
-  const [fresh, ...moreFresh] = sorted.filter((pod) => isCurrent(pod, hash));
-  const isReplaced = old && fresh && isPodAvailable(fresh, set.spec.minReadySeconds ?? 0, now);
+  const [old, ...moreOld] = running.filter((pod) => !isCurrent(pod, hash));
+  const [fresh, ...moreFresh] = running.filter((pod) => isCurrent(pod, hash));
+  const isReplaced =
+    old && fresh && (!isPodReady(old) || isPodAvailable(fresh, set.spec.minReadySeconds ?? 0, now));
   return [...moreOld, ...moreFresh, ...(isReplaced ? [old] : [])];
 }
 
-const desiredNodes = (set: DaemonSet, nodes: readonly Node[]): number =>
-  nodes.filter((node) => decideForNode(set, node).shouldRun).length;
+/** Whether new Pods come before old ones go, be it on however few nodes at once. */
+function allowsSurge({ spec }: DaemonSet): boolean {
+  const { maxSurge = 0 } = spec.updateStrategy?.rollingUpdate ?? {};
+  return spec.updateStrategy?.type !== 'OnDelete' && maxSurge !== 0 && maxSurge !== '0%';
+}
 
-function maxSurgeOf(set: DaemonSet, nodes: readonly Node[]): number {
-  if (set.spec.updateStrategy?.type === 'OnDelete') return 0;
-  return scaledValue(set.spec.updateStrategy?.rollingUpdate?.maxSurge ?? 0, desiredNodes(set, nodes), 'up');
+/** What a rolling update finds on one node. */
+interface NodeState {
+  readonly node: string;
+  readonly shouldRun: boolean;
+  /** The Pod of the present template. */
+  readonly fresh: Pod | undefined;
+  readonly old: Pod | undefined;
+  /** More than one of either: the placement clears that up first. */
+  readonly isCrowded: boolean;
+}
+
+function statesOf({ set, nodes, pods, hash }: PlanInput): NodeState[] {
+  const onNode = podsByNode(pods);
+  return nodes.flatMap((node) => {
+    const { name } = node.metadata;
+    const { shouldRun } = decideForNode(set, node);
+    const here = onNode.get(name) ?? [];
+    if (!shouldRun && here.length === 0) return [];
+    const staying = here.filter((pod) => !isTerminating(pod));
+    const fresh = staying.filter((pod) => isCurrent(pod, hash));
+    const old = staying.filter((pod) => !isCurrent(pod, hash));
+    const isCrowded = fresh.length > 1 || old.length > 1;
+    return [{ node: name, shouldRun, fresh: fresh[0], old: old[0], isCrowded }];
+  });
 }
 
 /** Which old Pods to replace now. Source: daemon rollingUpdate. */
 export function planRollingUpdate(input: PlanInput): Pick<Plan, 'create' | 'delete'> {
-  const { set, nodes, pods, hash, now } = input;
-  const surge = maxSurgeOf(set, nodes);
-  const isAvailable = (pod: Pod) => isPodAvailable(pod, set.spec.minReadySeconds ?? 0, now);
-  const running = (name: string) => (podsByNodeOf.get(name) ?? []).filter((pod) => !isTerminating(pod));
-  const podsByNodeOf = podsByNode(pods);
-  const states = nodes
-    .filter((node) => decideForNode(set, node).shouldRun)
-    .map((node) => {
-      const here = running(node.metadata.name);
-      return {
-        node: node.metadata.name,
-        fresh: here.find((pod) => isCurrent(pod, hash)),
-        old: here.find((pod) => !isCurrent(pod, hash)),
-      };
-    });
-  if (surge > 0) {
-    const inFlight = states.filter(({ fresh, old }) => old && fresh).length;
-    const waiting = states.filter(({ fresh, old }) => old && !fresh);
-    // An old Pod that serves nobody costs nothing to replace.
-    const broken = waiting.filter(({ old }) => old && !isAvailable(old));
-    const serving = waiting.filter(({ old }) => old && isAvailable(old));
-    const room = Math.max(0, surge - inFlight);
-    return { create: [...broken, ...serving.slice(0, room)].map(({ node }) => node), delete: [] };
-  }
-  const allowed = scaledValue(
-    set.spec.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1,
-    states.length,
-    'up',
-  );
-  const away = states.filter(({ fresh, old }) => !old && !(fresh && isAvailable(fresh))).length;
-  const broken = states.flatMap(({ old, fresh }) => (old && !fresh && !isAvailable(old) ? [old] : []));
-  const serving = states.flatMap(({ old, fresh }) => (old && !fresh && isAvailable(old) ? [old] : []));
+  const { set, now } = input;
+  const states = statesOf(input);
+  const desired = states.filter((state) => state.shouldRun).length;
+  const isAvailable = (pod: Pod | undefined): pod is Pod =>
+    pod !== undefined && isPodAvailable(pod, set.spec.minReadySeconds ?? 0, now);
+  const { maxSurge = 0, maxUnavailable = 1 } = set.spec.updateStrategy?.rollingUpdate ?? {};
+  const surge = scaledValue(maxSurge, desired, 'up');
+  if (surge > 0) return planSurge(states, { surge, desired, isAvailable });
+  const unavailable = scaledValue(maxUnavailable, desired, 'up');
+  // Neither one nor the other could never move.
+  return planReplacement(states, { allowed: unavailable === 0 ? 1 : unavailable, isAvailable });
+}
+
+type IsAvailable = (pod: Pod | undefined) => pod is Pod;
+
+/** Old Pods go, and the placement fills their nodes: at most so many nodes are without an available Pod. */
+function planReplacement(
+  states: readonly NodeState[],
+  { allowed, isAvailable }: { allowed: number; isAvailable: IsAvailable },
+): Pick<Plan, 'create' | 'delete'> {
+  const waiting = states.filter(({ isCrowded, fresh, old }) => !isCrowded && old && !fresh);
+  const others = states.filter((state) => !waiting.includes(state));
+  const away = others.filter(
+    ({ isCrowded, fresh, old }) => isCrowded || old !== undefined || !isAvailable(fresh),
+  ).length;
+  const broken = waiting.flatMap(({ old }) => (old && !isAvailable(old) ? [old] : []));
+  const serving = waiting.flatMap(({ old }) => (isAvailable(old) ? [old] : []));
   const room = Math.max(0, allowed - away - broken.length);
   return { create: [], delete: [...broken, ...serving.slice(0, room)] };
+}
+
+/** New Pods come first, on at most so many nodes at once; an old Pod that serves nobody costs nothing to replace. */
+function planSurge(
+  states: readonly NodeState[],
+  { surge, desired, isAvailable }: { surge: number; desired: number; isAvailable: IsAvailable },
+): Pick<Plan, 'create' | 'delete'> {
+  const clear = states.filter((state) => !state.isCrowded);
+  const both = clear.filter(({ fresh, old }) => old && fresh);
+  const inFlight = states.length - clear.length + both.filter(({ fresh }) => !isAvailable(fresh)).length;
+  const replaced = both.filter(({ fresh }) => isAvailable(fresh));
+  const waiting = clear.filter(({ fresh, old }) => old && !fresh);
+  const broken = waiting.filter(({ old }) => !isAvailable(old));
+  const serving = waiting.filter(({ old }) => isAvailable(old));
+  // Where a node is to be left, its Pod serves on until as many as are wanted do so elsewhere.
+  const surplus = clear.filter(({ old, fresh }) => isAvailable(old ?? fresh)).length - desired;
+  const leaving = serving.filter((state) => !state.shouldRun).slice(0, Math.max(0, surplus));
+  const here = serving.filter((state) => state.shouldRun).slice(0, Math.max(0, surge - inFlight));
+  const gone = [...replaced, ...broken.filter((state) => !state.shouldRun), ...leaving];
+  return {
+    create: [...broken.filter((state) => state.shouldRun), ...here].map(({ node }) => node),
+    delete: gone.flatMap(({ old }) => (old ? [old] : [])),
+  };
 }

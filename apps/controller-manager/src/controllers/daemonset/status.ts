@@ -11,9 +11,7 @@ export function calculateStatus(
   const onNode = podsByNode(pods);
   const counts = { desired: 0, current: 0, misscheduled: 0, ready: 0, available: 0, updated: 0 };
   for (const node of nodes) {
-    const here = [...(onNode.get(node.metadata.name) ?? [])].sort((a, b) =>
-      (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? ''),
-    );
+    const here = onNode.get(node.metadata.name) ?? [];
     const { shouldRun } = decideForNode(set, node);
     if (!shouldRun) {
       if (here.length > 0) counts.misscheduled++;
@@ -27,7 +25,7 @@ export function calculateStatus(
       counts.ready++;
       if (isPodAvailable(first, set.spec.minReadySeconds ?? 0, now)) counts.available++;
     }
-    if (isCurrent(here.at(-1) ?? first, hash)) counts.updated++;
+    if (isCurrent(first, hash)) counts.updated++;
   }
   return {
     observedGeneration: set.metadata.generation,

@@ -5,12 +5,29 @@ import {
   type PodTemplateSpec,
   type ResourceDescriptor,
 } from '@tinkernetes/api';
-import { ignoreNotFound, isAlreadyExists } from '@tinkernetes/apimachinery';
-import { controllerRefOf } from '@tinkernetes/controller';
+import { controllerOf, ignoreNotFound, isAlreadyExists, type Selector } from '@tinkernetes/apimachinery';
+import { claimChildren, controllerRefOf, type ClaimOptions } from '@tinkernetes/controller';
 import type { Client } from '@tinkernetes/client';
 import { canonicalContent, contentHash } from './content-hash';
 
 export const revisionHashLabel = 'controller-revision-hash';
+
+export type ClaimRevisions<O extends KubeObject> = Omit<ClaimOptions<ControllerRevision, O>, 'matches'> & {
+  readonly selector: Selector;
+};
+
+/**
+ * The revisions that an owner controls, and those that one before it of the same name left to nobody: where its Pods
+ * are taken over, so is what they were made from. None is let go.
+ */
+export const claimRevisions = <O extends KubeObject>({
+  selector,
+  ...options
+}: ClaimRevisions<O>): Promise<ControllerRevision[]> =>
+  claimChildren({
+    ...options,
+    matches: (revision) => controllerOf(revision) !== undefined || selector.matches(revision.metadata.labels),
+  });
 
 /** A template as a ControllerRevision keeps it: a strategic merge patch that puts it back. */
 const revisionData = (template: PodTemplateSpec): object => ({
@@ -68,6 +85,8 @@ async function tryRevision(
       name: `${name}-${hash}`,
       namespace,
       labels: { ...template.metadata?.labels, [revisionHashLabel]: hash },
+      // `kubectl rollout history` reads the cause of a change here.
+      ...(owner.metadata.annotations ? { annotations: owner.metadata.annotations } : {}),
       ownerReferences: [controllerRefOf(owner, descriptor)],
     },
     data: revisionData(template) as ControllerRevision['data'],
