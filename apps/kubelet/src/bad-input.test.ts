@@ -94,4 +94,15 @@ describe('flags', () => {
   ])('refuse %s', async (flag, message) => {
     await expect(toOptions(parseFlags(flags, ['--kubeconfig=x', flag]))).rejects.toThrow(message);
   });
+
+  it.each([
+    ['0', 'must be at least 1'],
+    ['-1', 'must be at least 1'],
+    ['x', 'must be a whole number'],
+    ['100000', 'must be at most 5000'],
+  ])('refuse --nodes=%s: %s', (count, message) => {
+    expect(() => parseFlags(flags, [`--nodes=${count}`])).toThrow(
+      `invalid value "${count}" for --nodes: ${message}`,
+    );
+  });
 });

@@ -1,32 +1,9 @@
-import { Client, credentials } from '@grpc/grpc-js';
 import { Events, Nodes, type Container, type Pod } from '@tinkernetes/api';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { join } from 'node:path';
-import { podResourcesService } from './pod-resources/pod-resources-api';
+import { askPodResources } from './testing/ask-pod-resources';
 import { FakeDevicePlugin, register } from './testing/fake-device-plugin';
 import { KubeletFixture, nodeName } from './testing/kubelet-fixture';
-
-/** Calls the API as an agent of the node does. */
-async function askPodResources(socket: string, name: string, request: object = {}): Promise<unknown> {
-  const method = podResourcesService()[name];
-  if (!method) throw new Error(`there is no method ${name}`);
-  const client = new Client(`unix://${socket}`, credentials.createInsecure(), {
-    'grpc.default_authority': 'localhost',
-  });
-  try {
-    return await new Promise((resolve, reject) => {
-      client.makeUnaryRequest(
-        method.path,
-        method.requestSerialize,
-        method.responseDeserialize,
-        request,
-        (error, answer) => (error ? reject(error) : resolve(answer)),
-      );
-    });
-  } finally {
-    client.close();
-  }
-}
 
 describe('device plugins', () => {
   let kubelet: KubeletFixture;

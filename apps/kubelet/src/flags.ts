@@ -94,10 +94,9 @@ export const flags = {
   'node-ip': { type: 'list', help: 'IP addresses of the node' },
   nodes: {
     type: 'number',
-    default: 0,
-    min: 0,
+    min: 1,
     max: 5000,
-    help: 'Run this many light nodes NAME-0, NAME-1 … over the one runtime; 0: one ordinary node',
+    help: 'Run this many light nodes NAME-0, NAME-1 … over the one runtime (default: one ordinary node)',
   },
   'node-labels': { type: 'list', help: 'key=value labels to add when registering the node' },
   'pod-manifest-path': { type: 'string', help: 'File or directory of static Pod manifests' },

@@ -6,6 +6,7 @@ import { get as httpsGet } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { staggered } from './light-nodes';
+import { askPodResources } from './testing/ask-pod-resources';
 import { FakeDevicePlugin } from './testing/fake-device-plugin';
 import { KubeletFixture } from './testing/kubelet-fixture';
 
@@ -56,6 +57,16 @@ describe('light nodes', () => {
       (s) => s.config.labels['tinkernetes.dev/node'],
     );
     expect(owners.sort()).toEqual(names);
+  });
+
+  it('tell of their Pods together at the one pod-resources socket', async () => {
+    const socket = join(kubelet.directory, 'root/pod-resources/kubelet.sock');
+    await eventually(async () => {
+      const { podResources } = (await askPodResources(socket, 'list')) as {
+        podResources: { name: string }[];
+      };
+      expect(podResources.map(({ name }) => name).sort()).toEqual(['light-0', 'light-1', 'light-2']);
+    });
   });
 
   it('each offer what the machine’s device plugins list', async () => {

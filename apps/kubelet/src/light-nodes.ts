@@ -11,7 +11,7 @@ export const startingAtOnce = 16;
  */
 export function nodesOf(options: Options): Options[] {
   const { nodes, rootDir, bootstrapKubeconfig, kubeconfig, port } = options;
-  if (nodes === 0) return [options];
+  if (nodes === undefined) return [options];
   return Array.from({ length: nodes }, (_, i) => {
     const nodeName = `${options.nodeName}-${i}`;
     const nodeDir = join(rootDir, 'nodes', nodeName);

@@ -10,10 +10,12 @@ import { createPodControl, type PodControl } from './agent/pod-control';
 import { createPodStorage, type PodStorage } from './agent/pod-storage';
 import { DeviceManager } from './devices/device-manager';
 import type { PluginRegistrar } from './devices/plugin-registrar';
+import type { Observation, Signal } from './eviction/thresholds';
 import type { NodeWatch } from './node/node-watch';
 import type { SharedRuntime } from './node/shared-runtime';
 import type { Membership } from './node/shared-watches';
 import type { Options } from './options';
+import type { PodResources } from './pod-resources/pod-resources';
 import { isPhaseTerminal, uidOf } from './pods/pod-facts';
 import { ProbeManager } from './prober/probe-manager';
 import type { PodCache } from './runtime/pod-cache';
@@ -29,6 +31,8 @@ export interface NodeAgentDeps {
   shared: SharedRuntime;
   /** Where the machine's device plugins register. */
   registrar: PluginRegistrar;
+  /** Whom monitoring agents of the machine ask. */
+  podResources: PodResources;
   /** Of the kubelet's server. */
   port: number;
 }
@@ -140,6 +144,16 @@ export class NodeAgent {
     return this.podList().find((pod) => pod.metadata.name === name && pod.metadata.namespace === namespace);
   }
 
+  /** How often the node's probes ended how, with upstream's labels. */
+  probeCounts(): Iterable<readonly [labels: Record<string, string>, count: number]> {
+    return this.probes.counts();
+  }
+
+  /** What the machine has left. */
+  observe(): Promise<ReadonlyMap<Signal, Observation>> {
+    return this.deps.shared.observe(this.deps.options.rootDir);
+  }
+
   /** `CrashLoopBackOff`, `ContainerCreating` … of a container that does not run. */
   waitingReason(pod: Pod, container: string): string | undefined {
     const status = this.control.statuses.get(uidOf(pod)) ?? pod.status;
@@ -183,8 +197,7 @@ export class NodeAgent {
         this.control.pods.endOrphans().then(() => this.startCsi()),
       );
       this.inBackground('device plugins', this.devices.start());
-      // Who asks at the socket names no node: light nodes have none.
-      if (!options.ownerLabel) this.inBackground('pod-resources', this.servePodResources());
+      this.inBackground('pod-resources', this.tellPodResources());
       logger.info(
         { node: this.deps.options.nodeName, pods: this.control.pods.list().length },
         'kubelet is running',
@@ -245,16 +258,14 @@ export class NodeAgent {
       await this.storage.volumes.remove(uid);
   }
 
-  private async servePodResources(): Promise<void> {
-    const { context, options } = this.deps;
-    const { servePodResources } = await import('./pod-resources/pod-resources-server');
-    await servePodResources({
-      socket: join(options.rootDir, 'pod-resources/kubelet.sock'),
+  private async tellPodResources(): Promise<void> {
+    const { context, podResources } = this.deps;
+    const leave = await podResources.join({
       devices: this.devices,
       pods: () => this.podList().filter((pod) => !isPhaseTerminal(pod.status?.phase)),
-      logger: context.logger,
-      signal: context.signal,
     });
+    if (context.signal.aborted) leave();
+    else context.signal.addEventListener('abort', leave, { once: true });
   }
 
   private isWorkedOn(uid: string): boolean {

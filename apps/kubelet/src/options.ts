@@ -12,8 +12,8 @@ export { flags };
 
 export interface Options {
   nodeName: string;
-  /** Light nodes of this process; 0: one ordinary node. */
-  nodes: number;
+  /** Light nodes of this process; undefined: one ordinary node. */
+  nodes: number | undefined;
   /** Tells a light node's sandboxes from those of others in the same runtime. */
   ownerLabel: string | undefined;
   /** Where in the interval of heartbeats this node's are, from 0 to below 1. */

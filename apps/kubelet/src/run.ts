@@ -10,6 +10,7 @@ import { SharedRuntime } from './node/shared-runtime';
 import { StepForwarder } from './node/step-forwarder';
 import { NodeAgent } from './node-agent';
 import type { Options } from './options';
+import { PodResources } from './pod-resources/pod-resources';
 import { KubeletEndpoint } from './server/endpoint';
 import { onMachineShutdown } from './shutdown/shutdown-signal';
 
@@ -27,12 +28,13 @@ interface Common {
   endpoint: Promise<KubeletEndpoint>;
   forwarder: StepForwarder;
   registrar: PluginRegistrar;
+  podResources: PodResources;
   /** Undefined where each has an identity of its own. */
   access: Promise<ApiAccess | undefined>;
 }
 
 export const run: Run<Options> = async (options, outer) => {
-  if (options.nodes > 0) setFlagsFromString(`--heap-growing-percent=${lightHeapGrowth}`);
+  if (options.nodes !== undefined) setFlagsFromString(`--heap-growing-percent=${lightHeapGrowth}`);
   const { clock, logger, tracer } = outer;
   // A node that can't go on takes the others of this process with it: whoever supervises it starts all of them again.
   const failed = new AbortController();
@@ -53,7 +55,8 @@ export const run: Run<Options> = async (options, outer) => {
     logger,
     ...ofItsOwn(signal),
   });
-  const common = { shared, endpoint, forwarder, registrar, access };
+  const podResources = new PodResources({ rootDir: options.rootDir, logger, ...ofItsOwn(signal) });
+  const common = { shared, endpoint, forwarder, registrar, podResources, access };
   const running: Promise<unknown>[] = [following, endpoint, access];
   try {
     await Promise.all([
@@ -154,7 +157,14 @@ async function rotation(
 async function runNode(
   options: Options,
   context: RunContext,
-  { access, endpoint, shared, forwarder, registrar }: Omit<Common, 'access'> & { access: ApiAccess },
+  {
+    access,
+    endpoint,
+    shared,
+    forwarder,
+    registrar,
+    podResources,
+  }: Omit<Common, 'access'> & { access: ApiAccess },
 ): Promise<void> {
   const { logger, tracer, signal } = context;
   const { client, watch } = access;
@@ -179,6 +189,7 @@ async function runNode(
       watch,
       shared: runtime,
       registrar,
+      podResources,
       port: server.port,
     });
     current.agent = agent;

@@ -26,7 +26,10 @@ export function accessOfNode(
   { nodeName, nodes }: Options,
   context: RunContext,
 ): ApiAccess {
-  return access(config, context, { nodeName, connections: nodes > 0 ? lightNodeConnections : undefined });
+  return access(config, context, {
+    nodeName,
+    connections: nodes === undefined ? undefined : lightNodeConnections,
+  });
 }
 
 /**
@@ -37,7 +40,7 @@ export async function accessOfLightNodes(
   { nodes, bootstrapKubeconfig, kubeconfig }: Options,
   context: RunContext,
 ): Promise<ApiAccess | undefined> {
-  if (nodes === 0 || bootstrapKubeconfig) return undefined;
+  if (nodes === undefined || bootstrapKubeconfig) return undefined;
   const identity = await loadIdentity(kubeconfig);
   if (!identity) throw new Error(`${kubeconfig} does not exist and there is no --bootstrap-kubeconfig`);
   return access(identity.config, context, { connections: sharedConnections });

@@ -4,9 +4,10 @@ import type { Logger } from '@tinkernetes/component-base';
 import { ReadingServer } from '@tinkernetes/grpc';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { DeviceManager, NamedDevice } from '../devices/device-manager';
+import type { NamedDevice } from '../devices/device-manager';
 import { longestSocketPath } from '../devices/plugin-registrar';
 import { isSidecar } from '../pods/pod-facts';
+import type { PodResourcesSource } from './pod-resources';
 import {
   podResourcesService,
   type AllocatableResourcesResponse,
@@ -20,9 +21,7 @@ import {
 export interface PodResourcesDeps {
   /** `<root>/pod-resources/kubelet.sock` */
   socket: string;
-  devices: Pick<DeviceManager, 'devicesOf' | 'allocatable'>;
-  /** The node's Pods that have not ended. */
-  pods(): readonly Pod[];
+  sources: Iterable<PodResourcesSource>;
   logger: Logger;
   signal: AbortSignal;
 }
@@ -35,8 +34,7 @@ export interface PodResourcesDeps {
  */
 export async function servePodResources({
   socket,
-  devices,
-  pods,
+  sources,
   logger,
   signal,
 }: PodResourcesDeps): Promise<void> {
@@ -50,20 +48,25 @@ export async function servePodResources({
   const server = new ReadingServer();
   server.addService(podResourcesService(), {
     list: (_call: unknown, callback: sendUnaryData<ListPodResourcesResponse>) =>
-      callback(null, { podResources: pods().map((pod) => resourcesOf(pod, devices)) }),
+      callback(null, {
+        podResources: [...sources].flatMap(({ pods, devices }) =>
+          pods().map((pod) => resourcesOf(pod, devices)),
+        ),
+      }),
     getAllocatableResources: (_call: unknown, callback: sendUnaryData<AllocatableResourcesResponse>) =>
-      callback(null, { devices: devices.allocatable().map(toMessage) }),
+      callback(null, { devices: allocatable(sources).map(toMessage) }),
     get: (
       { request }: ServerUnaryCall<GetPodResourcesRequest, GetPodResourcesResponse>,
       callback: sendUnaryData<GetPodResourcesResponse>,
     ) => {
       const { podName, podNamespace } = request;
-      const pod = pods().find(
-        ({ metadata }) => metadata.name === podName && metadata.namespace === podNamespace,
-      );
-      if (pod) callback(null, { podResources: resourcesOf(pod, devices) });
-      else
-        callback({ code: status.UNKNOWN, details: `pod ${podName} in namespace ${podNamespace} not found` });
+      for (const { pods, devices } of sources) {
+        const pod = pods().find(
+          ({ metadata }) => metadata.name === podName && metadata.namespace === podNamespace,
+        );
+        if (pod) return callback(null, { podResources: resourcesOf(pod, devices) });
+      }
+      callback({ code: status.UNKNOWN, details: `pod ${podName} in namespace ${podNamespace} not found` });
     },
   });
   await server.listen(`unix://${socket}`);
@@ -71,8 +74,14 @@ export async function servePodResources({
   else signal.addEventListener('abort', () => server.forceShutdown(), { once: true });
 }
 
+/** Light nodes all offer the devices of their machine: each is told once. */
+function allocatable(sources: Iterable<PodResourcesSource>): NamedDevice[] {
+  const devices = [...sources].flatMap((source) => source.devices.allocatable());
+  return [...new Map(devices.map((device) => [`${device.resource}/${device.id}`, device])).values()];
+}
+
 /** Init containers have ended, but for those that go on beside the others. */
-function resourcesOf(pod: Pod, devices: PodResourcesDeps['devices']): PodResources {
+function resourcesOf(pod: Pod, devices: PodResourcesSource['devices']): PodResources {
   const running: Container[] = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers];
   return {
     name: pod.metadata.name ?? '',

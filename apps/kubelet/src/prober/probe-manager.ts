@@ -18,6 +18,9 @@ interface Probed {
   podUID: string;
   workers: Map<ProbeKind, ProbeWorker>;
   results: Map<ProbeKind, 'success' | 'failure'>;
+  labels: Readonly<Record<string, string>>;
+  /** By `<kind> <result>`. */
+  counts: Map<string, number>;
 }
 
 const titles: Record<ProbeKind, string> = {
@@ -30,6 +33,13 @@ const troubles: Record<ProbeOutcome['result'], string> = {
   success: 'probe warning',
   failure: 'probe failed',
   unknown: 'probe errored and resulted in unknown state',
+};
+
+type Result = ProbeOutcome['result'];
+const resultLabels: Record<Result, string> = {
+  success: 'successful',
+  failure: 'failed',
+  unknown: 'unknown',
 };
 
 /** Probe workers of the containers that run, by container ID. Source: pkg/kubelet/prober/prober_manager.go. */
@@ -63,6 +73,18 @@ export class ProbeManager implements ProbeResults {
     for (const id of [...this.containers.keys()]) this.drop(id);
   }
 
+  /** How often probes of what runs ended how. Source: pkg/kubelet/prober ProberResults. */
+  *counts(): Generator<readonly [labels: Record<string, string>, count: number]> {
+    for (const { labels, counts } of this.containers.values())
+      for (const [key, count] of counts) {
+        const [kind = '', result = ''] = key.split(' ');
+        yield [
+          { ...labels, probe_type: titles[kind as ProbeKind], result: resultLabels[result as Result] },
+          count,
+        ];
+      }
+  }
+
   liveness(id: string): 'success' | 'failure' | undefined {
     return this.containers.get(id)?.results.get('liveness');
   }
@@ -92,7 +114,7 @@ export class ProbeManager implements ProbeResults {
   ): void {
     const { startupProbe, livenessProbe, readinessProbe } = container;
     if (!startupProbe && !livenessProbe && !readinessProbe) return;
-    const probed = this.probedOf(uidOf(pod), current.id);
+    const probed = this.probedOf(pod, container, current.id);
     const ensure = (kind: ProbeKind, probe: Probe | undefined) => {
       if (!probe || probed.workers.has(kind)) return;
       probed.workers.set(kind, this.worker({ pod, container, current, podIP, kind, probe, probed }));
@@ -105,10 +127,13 @@ export class ProbeManager implements ProbeResults {
     if (!deleting) ensure('liveness', livenessProbe);
   }
 
-  private probedOf(podUID: string, id: string): Probed {
+  private probedOf(pod: Pod, container: Container, id: string): Probed {
     const known = this.containers.get(id);
     if (known) return known;
-    const probed: Probed = { podUID, workers: new Map(), results: new Map() };
+    const { name = '', namespace = '' } = pod.metadata;
+    const podUID = uidOf(pod);
+    const labels = { container: container.name, namespace, pod: name, pod_uid: podUID };
+    const probed: Probed = { podUID, workers: new Map(), results: new Map(), labels, counts: new Map() };
     this.containers.set(id, probed);
     return probed;
   }
@@ -130,6 +155,10 @@ export class ProbeManager implements ProbeResults {
       clock,
       startedAt: current.startedAt,
       run: () => runProbe(probe, { pod, container, containerId: current.id, podIP }, this.deps),
+      onOutcome: ({ result }) => {
+        const key = `${kind} ${result}`;
+        probed.counts.set(key, (probed.counts.get(key) ?? 0) + 1);
+      },
       onTrouble: ({ result, output }) => {
         events.container(pod, container.name, {
           type: 'Warning',

@@ -9,6 +9,7 @@ export interface ProbeWorkerDeps {
   /** Epoch milliseconds at which the container started. */
   startedAt: number;
   run(): Promise<ProbeOutcome>;
+  onOutcome?(outcome: ProbeOutcome): void;
   /** Called for each probe that did not succeed, or did with a warning. */
   onTrouble(outcome: ProbeOutcome): void;
   /** Called when the result that counts changes. */
@@ -59,6 +60,7 @@ export class ProbeWorker {
       outcome = { result: 'unknown', output: error instanceof Error ? error.message : String(error) };
     }
     if (this.stopped) return;
+    this.deps.onOutcome?.(outcome);
     const next = outcome.result === 'success' ? undefined : this.early.shift();
     if (next !== undefined) return this.schedule(next);
     this.early = [];

@@ -67,9 +67,17 @@ async function containerToRead(
   const waiting = agent.waitingReason(pod, name);
   throw new HttpError(
     400,
-    `container "${name}" in pod "${podName}" is waiting to start: ${waiting ?? 'no logs available yet'}`,
+    waiting === undefined
+      ? `container "${name}" in pod "${podName}" is waiting to start - no logs yet`
+      : `container "${name}" in pod "${podName}" is waiting to start: ${pullTexts[waiting] ?? waiting}`,
   );
 }
+
+/** Source: pkg/kubelet validateContainerLogStatus. */
+const pullTexts: Readonly<Record<string, string>> = {
+  ErrImagePull: "image can't be pulled",
+  ImagePullBackOff: 'trying and failing to pull image',
+};
 
 type Query = Omit<LogOptions, 'isRunning' | 'clock' | 'signal'> & { previous: boolean };
 

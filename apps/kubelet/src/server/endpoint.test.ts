@@ -1,8 +1,9 @@
-import { appendFile } from 'node:fs/promises';
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import type { ClientConfig } from '@tinkernetes/client';
 import { eventually } from '@tinkernetes/component-base/testing';
-import { get as httpsGet } from 'node:https';
+import { get as httpsGet, request as httpsRequest, type RequestOptions } from 'node:https';
 import { createServer, type AddressInfo, type Server } from 'node:net';
+import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { KubeletFixture } from '../testing/kubelet-fixture';
 import { subresourcesOf } from './auth';
@@ -30,14 +31,18 @@ describe("the kubelet's server", () => {
     rejectUnauthorized: false,
     agent: false as const,
   });
-  const get = (path: string, who: Pick<ClientConfig, 'certData' | 'keyData'> = apiServerIdentity) =>
+  const ask = (options: RequestOptions) =>
     new Promise<{ code: number; body: string }>((resolve, reject) => {
-      httpsGet(optionsOf(path, who), (response) => {
+      httpsRequest(options, (response) => {
         let body = '';
         response.on('data', (chunk: Buffer) => (body += chunk.toString()));
         response.on('end', () => resolve({ code: response.statusCode ?? 0, body }));
-      }).on('error', reject);
+      })
+        .on('error', reject)
+        .end();
     });
+  const get = (path: string, who: Pick<ClientConfig, 'certData' | 'keyData'> = apiServerIdentity) =>
+    ask(optionsOf(path, who));
 
   it('lets nobody in without a certificate, and only those who may', async () => {
     expect((await get('/pods', {})).code).toBe(401);
@@ -79,7 +84,11 @@ describe("the kubelet's server", () => {
 
   it('summarises what the node and its Pods use', async () => {
     const summary = JSON.parse((await get('/stats/summary')).body) as {
-      node: { nodeName: string; memory: { workingSetBytes: number } };
+      node: {
+        nodeName: string;
+        memory: { workingSetBytes: number };
+        fs: { capacityBytes: number; availableBytes: number };
+      };
       pods: Array<{
         podRef: { name: string };
         containers: Array<{ name: string; memory: object; cpu: object }>;
@@ -87,6 +96,7 @@ describe("the kubelet's server", () => {
     };
     expect(summary.node.nodeName).toBe('node-1');
     expect(summary.node.memory.workingSetBytes).toBeGreaterThan(0);
+    expect(summary.node.fs.capacityBytes).toBeGreaterThan(summary.node.fs.availableBytes);
     expect(summary.pods).toMatchObject([
       {
         podRef: { name: 'web', namespace: 'default' },
@@ -107,6 +117,10 @@ describe("the kubelet's server", () => {
       /^container_memory_working_set_bytes\{container="web-main",.*namespace="default",pod="web"\} 7340032$/m,
     ],
     ['/metrics/cadvisor', /^container_cpu_usage_seconds_total\{container="web-main",.*\} 3$/m],
+    [
+      '/metrics/cadvisor',
+      /^container_threads\{id="\/kubepods\/pod.*image="busybox:latest",container="web-main",namespace="default",pod="web"\} 4$/m,
+    ],
     ['/metrics/resource', /^pod_memory_working_set_bytes\{namespace="default",pod="web"\} 7340032$/m],
     ['/metrics/resource', /^node_memory_working_set_bytes [1-9]\d*$/m],
     ['/metrics', /^# TYPE \S+ (counter|gauge|histogram)$/m],
@@ -137,14 +151,44 @@ describe("the kubelet's server", () => {
     ['/containerLogs/default/absent/c', 404, 'pod does not exist'],
     ['/containerLogs/default/web/absent', 404, 'container "absent" not found in pod "web"'],
     ['/nothing', 404, '404 page not found'],
-    [
-      '/checkpoint/default/web/web-main',
-      404,
-      'the ContainerCheckpoint feature is not offered by this kubelet',
-    ],
+    ['/checkpoint/default/web/web-main', 405, 'Method Not Allowed'],
     ['/exec/default/web/web-main', 400, 'unable to upgrade: missing upgrade headers in request'],
   ])('answers %s with %d', async (path, code, body) => {
     expect(await get(path)).toEqual({ code, body });
+  });
+
+  it('shows log files and directories of the node, and nothing beside them', async () => {
+    const logs = join(kubelet.directory, 'root/log/own');
+    await mkdir(logs, { recursive: true });
+    await writeFile(join(logs, 'a&b.log'), 'line\n');
+    expect((await get('/logs/')).body).toContain('<a href="own/">own/</a>\n');
+    expect((await get('/logs/own/')).body).toContain('<a href="a&b.log">a&amp;b.log</a>\n');
+    expect(await get('/logs/own/a&b.log')).toEqual({ code: 200, body: 'line\n' });
+    expect((await get('/logs/own')).code).toBe(301);
+    for (const path of ['/logs/none', '/logs/..%2fallocated_pods_state', '/logs/own/a&b.log/x'])
+      expect(await get(path)).toEqual({ code: 404, body: '404 page not found\n' });
+  });
+
+  it.each([
+    ['web-main', /^checkpointing of default\/web\/web-main failed \(rpc error: code = Unimplemented desc = /],
+    ['none', /^container none does not exist$/],
+  ])('hands the wish for a checkpoint of %s to the runtime, which may refuse it', async (name, message) => {
+    const path = `/checkpoint/default/web/${name}`;
+    const { body } = await ask({ ...optionsOf(path, apiServerIdentity), method: 'POST' });
+    expect(body).toMatch(message);
+  });
+
+  it('counts the probes of what runs', async () => {
+    await kubelet.create('probed', {
+      containers: [
+        { name: 'probed-main', image: 'busybox', readinessProbe: { exec: { command: ['true'] } } },
+      ],
+    });
+    await eventually(async () =>
+      expect((await get('/metrics/probes')).body).toMatch(
+        /^prober_probe_total\{container="probed-main",namespace="default",pod="probed",pod_uid=".+",probe_type="Readiness",result="successful"\} [1-9]/m,
+      ),
+    );
   });
 
   describe('/dial', () => {

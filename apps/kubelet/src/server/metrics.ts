@@ -7,11 +7,15 @@ import { nodeUsage, podUsages } from './stats-summary';
 const contentType = 'text/plain; version=0.0.4; charset=utf-8';
 
 export async function serveMetrics({ context }: ServerDeps, response: ServerResponse): Promise<void> {
-  response.writeHead(200, { 'content-type': contentType }).end(await context.metrics.expose());
+  send(response, await context.metrics.expose());
 }
 
+export const send = (response: ServerResponse, text: { toString(): string }): void => {
+  response.writeHead(200, { 'content-type': contentType }).end(text.toString());
+};
+
 /** Prometheus text, one family after the other. */
-class Exposition {
+export class Exposition {
   private readonly lines: string[] = [];
 
   family(
@@ -103,48 +107,17 @@ export async function serveResourceMetrics(
     'gauge',
     '1 if there was an error while getting container metrics, 0 otherwise',
   )({}, 0);
-  response.writeHead(200, { 'content-type': contentType }).end(out.toString());
+  send(response, out);
 }
 
-/** GET /metrics/cadvisor: the families that dashboards are built on. */
-export async function serveCadvisorMetrics(
-  deps: ServerDeps,
-  agent: NodeAgent,
-  response: ServerResponse,
-): Promise<void> {
-  const usages = await podUsages(deps, agent);
+/** GET /metrics/probes. Source: pkg/kubelet/prober ProberResults. */
+export function serveProbeMetrics(agent: NodeAgent, response: ServerResponse): void {
   const out = new Exposition();
-  const rows = agent.podList().flatMap((pod) =>
-    (usages.get(uidOf(pod))?.containers ?? []).map((stats) => ({
-      stats,
-      labels: {
-        container: stats.attributes?.metadata?.name ?? '',
-        id: `/kubepods/pod${uidOf(pod)}/${stats.attributes?.id ?? ''}`,
-        image: '',
-        name: stats.attributes?.id ?? '',
-        namespace: pod.metadata.namespace ?? '',
-        pod: pod.metadata.name,
-      },
-    })),
-  );
-  const cpu = out.family(
-    'container_cpu_usage_seconds_total',
+  const total = out.family(
+    'prober_probe_total',
     'counter',
-    'Cumulative cpu time consumed in seconds.',
+    'Cumulative number of a liveness, readiness or startup probe for a container by result.',
   );
-  for (const { labels, stats } of rows)
-    cpu({ ...labels, cpu: 'total' }, (stats.cpu?.usageCoreNanoSeconds?.value ?? 0) / 1e9);
-  const usage = out.family(
-    'container_memory_usage_bytes',
-    'gauge',
-    'Current memory usage in bytes, including all memory regardless of when it was accessed',
-  );
-  for (const { labels, stats } of rows) usage(labels, stats.memory?.usageBytes?.value ?? 0);
-  const workingSet = out.family(
-    'container_memory_working_set_bytes',
-    'gauge',
-    'Current working set in bytes.',
-  );
-  for (const { labels, stats } of rows) workingSet(labels, stats.memory?.workingSetBytes?.value ?? 0);
-  response.writeHead(200, { 'content-type': contentType }).end(out.toString());
+  for (const [labels, count] of agent.probeCounts()) total(labels, count);
+  send(response, out);
 }

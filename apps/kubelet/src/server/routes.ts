@@ -1,11 +1,15 @@
 import type { Pod } from '@tinkernetes/api';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { NodeAgent } from '../node-agent';
+import { serveCheckpoint } from './checkpoint';
 import { serveContainerLogs } from './container-logs';
 import { serveConfigz } from './configz';
 import { HttpError } from './http-error';
-import { serveCadvisorMetrics, serveMetrics, serveResourceMetrics } from './metrics';
+import { serveMetrics, serveProbeMetrics, serveResourceMetrics } from './metrics';
+import { serveCadvisorMetrics } from './cadvisor-metrics';
+import { serveNodeLogs } from './node-logs';
 import type { ServerDeps } from './endpoint';
 import { serveStatsSummary } from './stats-summary';
 import { serveAttach, serveDial, serveExec, servePortForward, serveRun } from './streaming';
@@ -37,11 +41,11 @@ export async function serveRequest(deps: ServerDeps, exchange: HttpExchange): Pr
   const [first = '', ...rest] = url.pathname.split('/').filter(Boolean);
   const path = url.pathname.replace(/\/$/, '');
   if (first === 'run' && request.method === 'POST') return serveRun(deps, exchange, containerAt(deps, rest));
-  if (first === 'checkpoint')
-    throw new HttpError(404, 'the ContainerCheckpoint feature is not offered by this kubelet');
+  if (first === 'checkpoint' && request.method === 'POST')
+    return serveCheckpoint(deps, exchange, containerAt(deps, rest));
   if (['exec', 'attach', 'portForward', 'dial'].includes(first))
     throw new HttpError(400, 'unable to upgrade: missing upgrade headers in request');
-  if (!readable(request.method)) throw new HttpError(405, 'Method Not Allowed');
+  if (!readable(request.method) || first === 'checkpoint') throw new HttpError(405, 'Method Not Allowed');
   switch (path) {
     case '/healthz':
     case '/healthz/ping':
@@ -74,8 +78,9 @@ export async function serveRequest(deps: ServerDeps, exchange: HttpExchange): Pr
     case '/metrics/cadvisor':
       return serveCadvisorMetrics(deps, agentOf(deps), response);
     case '/metrics/probes':
-      return serveMetrics(deps, response);
+      return serveProbeMetrics(agentOf(deps), response);
   }
+  if (first === 'logs') return serveNodeLogs(join(deps.options.rootDir, 'log'), exchange);
   if (first === 'containerLogs') return serveContainerLogs(deps, exchange, containerAt(deps, rest));
   throw new HttpError(404, '404 page not found');
 }

@@ -1,7 +1,9 @@
 import type { ContainerStats, CpuUsage, MemoryUsage, PodSandboxStats } from '@tinkernetes/cri';
 import { isCriError } from '@tinkernetes/cri';
 import { formatTime } from '@tinkernetes/component-base';
-import { freemem, loadavg, totalmem } from 'node:os';
+import { freemem, loadavg, totalmem, uptime } from 'node:os';
+import type { Pod } from '@tinkernetes/api';
+import type { Observation, Signal } from '../eviction/thresholds';
 import type { NodeAgent } from '../node-agent';
 import { uidOf } from '../pods/pod-facts';
 import type { ServerDeps } from './endpoint';
@@ -25,10 +27,10 @@ const memory = (usage: MemoryUsage | null | undefined) =>
     majorPageFaults: usage.majorPageFaults?.value ?? 0,
   };
 
-function container(stats: ContainerStats) {
+function container(stats: ContainerStats, startedAt: number | undefined) {
   return {
     name: stats.attributes?.metadata?.name ?? '',
-    startTime: stats.cpu ? time(stats.cpu.timestamp) : undefined,
+    startTime: startedAt ? formatTime(startedAt) : undefined,
     cpu: cpu(stats.cpu),
     memory: memory(stats.memory),
     rootfs: stats.writableLayer && {
@@ -74,6 +76,7 @@ export async function podUsages(
 export async function serveStatsSummary(deps: ServerDeps, agent: NodeAgent): Promise<object> {
   const usages = await podUsages(deps, agent);
   const now = deps.context.clock.now();
+  const disks = disksOf(await agent.observe(), now);
   const pods = agent.podList().flatMap((pod) => {
     const usage = usages.get(uidOf(pod));
     if (!usage) return [];
@@ -84,7 +87,7 @@ export async function serveStatsSummary(deps: ServerDeps, agent: NodeAgent): Pro
       {
         podRef: { name: pod.metadata.name, namespace: pod.metadata.namespace, uid: uidOf(pod) },
         startTime: pod.status?.startTime,
-        containers: usage.containers.map(container),
+        containers: usage.containers.map((stats) => container(stats, startOf(agent, pod, stats))),
         cpu: cpu(linux?.cpu),
         memory: memory(linux?.memory),
         ...(main
@@ -109,10 +112,48 @@ export async function serveStatsSummary(deps: ServerDeps, agent: NodeAgent): Pro
   return {
     node: {
       nodeName: deps.options.nodeName,
-      startTime: formatTime(now),
+      startTime: formatTime(now - uptime() * 1000),
       ...nodeUsage(usages, now),
+      ...disks,
     },
     pods,
+  };
+}
+
+function startOf(agent: NodeAgent, pod: Pod, { attributes }: ContainerStats): number | undefined {
+  const known = agent.cache.peek(uidOf(pod))?.containers;
+  return known?.find(({ id }) => id === attributes?.id)?.startedAt;
+}
+
+/** `nodefs` and `imagefs` are one where the runtime tells of no disk of its own. */
+function disksOf(signals: ReadonlyMap<Signal, Observation>, now: number) {
+  const disk = (name: 'nodefs' | 'imagefs') => {
+    const space = signals.get(`${name}.available`);
+    const inodes = signals.get(`${name}.inodesFree`);
+    return (
+      space && {
+        time: formatTime(now),
+        availableBytes: space.available,
+        capacityBytes: space.capacity,
+        usedBytes: space.capacity - space.available,
+        ...(inodes && {
+          inodesFree: inodes.available,
+          inodes: inodes.capacity,
+          inodesUsed: inodes.capacity - inodes.available,
+        }),
+      }
+    );
+  };
+  const fs = disk('nodefs');
+  const pids = signals.get('pid.available');
+  return {
+    fs,
+    runtime: { imageFs: disk('imagefs') ?? fs },
+    rlimit: pids && {
+      time: formatTime(now),
+      maxpid: pids.capacity,
+      curproc: pids.capacity - pids.available,
+    },
   };
 }
 

@@ -37,7 +37,11 @@ export async function serveAttach(
   exchange: UpgradeExchange,
   at: ContainerAddress,
 ): Promise<void> {
-  const containerId = await runningContainer(at);
+  const { name, namespace } = at.pod.metadata;
+  const containerId = await runningContainer(
+    at,
+    `container ${at.container} not found in pod ${name}_${namespace}`,
+  );
   const spec = allContainers(at.pod).find((c) => c.container.name === at.container)?.container;
   const { url } = await runtime.attach({ containerId, ...streamsOf(exchange.url), tty: spec?.tty ?? false });
   await proxyUpgrade(exchange, { url: new URL(url), headers: withoutCredentials });
@@ -101,9 +105,12 @@ export async function serveRun(
   response.writeHead(200, { 'content-type': 'text/plain' }).end(Buffer.concat([stdout, stderr]));
 }
 
-async function runningContainer({ agent, pod, container }: ContainerAddress): Promise<string> {
+async function runningContainer(
+  { agent, pod, container }: ContainerAddress,
+  missing = `container not found ("${container}")`,
+): Promise<string> {
   const status = await agent.cache.get(uidOf(pod));
   const found = status.containers.find((c) => c.name === container);
   if (found?.state === 'running') return found.id;
-  throw new HttpError(404, `container not found ("${container}")`);
+  throw new HttpError(404, missing);
 }

@@ -319,6 +319,29 @@ export class FakeRuntime {
             labels: c.config.labels,
           })),
       }),
+      listMetricDescriptors: () => ({
+        descriptors: [
+          { name: 'container_threads', help: 'Number of threads.', labelKeys: ['id', 'name', 'image'] },
+        ],
+      }),
+      listPodSandboxMetrics: () => ({
+        podMetrics: [...this.sandboxes.keys()].map((podSandboxId) => ({
+          podSandboxId,
+          containerMetrics: [...this.containers.values()]
+            .filter(({ sandboxId }) => sandboxId === podSandboxId)
+            .map(({ id, config }) => ({
+              containerId: id,
+              metrics: [
+                {
+                  name: 'container_threads',
+                  metricType: 'GAUGE' as const,
+                  labelValues: [id, config.metadata?.name ?? '', config.image?.image ?? ''],
+                  value: { value: 4 },
+                },
+              ],
+            })),
+        })),
+      }),
       listPodSandboxStats: () => ({ stats: [...this.sandboxes.values()].map((s) => this.statsOf(s)) }),
       containerStatus: ({ containerId }) => ({ status: this.statusOf(find(containerId)) }),
       execSync: ({ containerId, cmd }) => {

@@ -11,6 +11,7 @@ import type {
   UpgradeRequest,
 } from '@tinkernetes/streaming';
 import type { Container } from '../containers/container';
+import type { SandboxRecord } from '../containers/records';
 import type { RuntimeState } from '../containers/runtime-state';
 import { BrokenPipe, OpenFile } from '../kernel/open-file';
 import { Pipe } from '../kernel/pipe';
@@ -39,7 +40,8 @@ export class StreamingServer {
     if (!container.running) throw new CriError('UNKNOWN', `container is in ${container.record.state} state`);
     return this.offer('exec', async (upgrade) => {
       const { serveRemoteCommand } = await import('@tinkernetes/streaming');
-      await serveRemoteCommand(upgrade, request, execHandler(container, request));
+      const handler = execHandler(container, request);
+      await serveRemoteCommand(upgrade, request, naming('error executing command in container', handler));
     });
   }
 
@@ -48,7 +50,8 @@ export class StreamingServer {
     container.attachment();
     return this.offer('attach', async (upgrade) => {
       const { serveRemoteCommand } = await import('@tinkernetes/streaming');
-      await serveRemoteCommand(upgrade, request, attachHandler(container));
+      const handler = attachHandler(container);
+      await serveRemoteCommand(upgrade, request, naming('error attaching to container', handler));
     });
   }
 
@@ -60,7 +63,11 @@ export class StreamingServer {
     return this.offer('portforward', async (upgrade) => {
       const { servePortForward } = await import('@tinkernetes/streaming');
       const forward: PortForwardHandler = async ({ port: wanted, stream, signal }) => {
-        const connection = await namespace.connect({ host: '127.0.0.1', port: wanted, signal });
+        const connection = await namespace
+          .connect({ host: '127.0.0.1', port: wanted, signal })
+          .catch((error: unknown) => {
+            throw new Error(forwardFailed(sandbox, wanted, error), { cause: error });
+          });
         await Promise.all([pipeline(stream, connection.stream), pipeline(connection.stream, stream)]);
       };
       await servePortForward(upgrade, forward, { ports: port });
@@ -114,6 +121,23 @@ export class StreamingServer {
       socket.destroy();
     });
   }
+}
+
+/** Says of a failure what failed. Source: k8s.io/kubelet/pkg/cri/streaming/remotecommand. */
+const naming =
+  (what: string, handler: RemoteCommandHandler): RemoteCommandHandler =>
+  (streams) =>
+    handler(streams).catch((error: unknown) => {
+      throw new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    });
+
+/** As containerd words it, inside of the words of Kubernetes' streaming server. */
+function forwardFailed({ id, netns }: SandboxRecord, port: number, error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  return (
+    `error forwarding port ${port} to pod ${id}, uid : failed to execute portforward in network namespace "${netns}": ` +
+    `failed to connect to localhost:${port} inside namespace "${id}", IPv4: ${reason}`
+  );
 }
 
 function execHandler(container: Container, { cmd, tty }: ExecRequest): RemoteCommandHandler {

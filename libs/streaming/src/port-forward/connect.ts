@@ -15,7 +15,7 @@ export async function connectPort({ port, data, error, signal, handler }: Forwar
     await handler({ port, stream: data, signal });
   } catch (failure) {
     const message = failure instanceof Error ? failure.message : String(failure);
-    if (!error.destroyed) error.write(`an error occurred forwarding ${port}: ${message}`);
+    if (!error.destroyed) error.write(message);
   } finally {
     if (!error.destroyed) error.end();
     if (!data.destroyed && !data.writableEnded) data.end();

@@ -87,7 +87,7 @@ describe('servePortForward', () => {
     const client = await server.spdy('portforward.k8s.io');
     const refused = await connect(client, 81, '0');
     await eventually(() => expect(client.hasFinished(refused.error)).toBe(true));
-    expect(client.text(refused.error)).toBe('an error occurred forwarding 81: connect: connection refused');
+    expect(client.text(refused.error)).toBe('connect: connection refused');
     const { data } = await connect(client, 80, '1');
     await eventually(() => expect(client.text(data)).toBe('80:'));
     client.close();
