@@ -1,6 +1,7 @@
 import type { Service } from '@tinkernetes/api';
 import type { DeviceManager } from '../devices/device-manager';
 import { ImageManager } from '../images/image-manager';
+import { PullRecords } from '../images/pull-records';
 import { createPodInputs } from '../pods/pod-inputs';
 import type { ProbeManager } from '../prober/probe-manager';
 import { ContainerKiller } from '../runtime/container-killer';
@@ -52,9 +53,16 @@ export function createPodContainers(
     node,
     services,
   });
+  const imageManager = new ImageManager({
+    images,
+    events,
+    clock,
+    records: new PullRecords(options.rootDir, logger),
+    serializePulls: options.serializeImagePulls,
+  });
   const starter = new ContainerStarter({
     ...hooks,
-    images: new ImageManager({ images, events, clock, serializePulls: options.serializeImagePulls }),
+    images: imageManager,
     cache,
     killer,
     resizer,
@@ -69,6 +77,7 @@ export function createPodContainers(
   const runtimes = new RuntimeManager({
     runtime,
     starter,
+    images: imageManager,
     killer,
     resizer,
     cache,

@@ -1,16 +1,21 @@
-import type { Container, Pod, Secret } from '@tinkernetes/api';
+import type { Pod, Secret } from '@tinkernetes/api';
 import type { Clock, TraceParent } from '@tinkernetes/component-base';
 import type { DeepPartial, Image, ImageClient, PodSandboxConfig } from '@tinkernetes/cri';
 import { BackOff, preciseDurationText } from '../runtime/back-off';
 import type { PodEvents } from '../runtime/pod-events';
 import { StartError } from '../runtime/start-error';
 import { uidOf } from '../pods/pod-facts';
-import { withDefaultTag } from './image-name';
-import { credentialsFor } from './keyring';
+import { invalidReference, repositoryOf, withDefaultTag } from './image-name';
+import { credentialsFor, type SecretCredential } from './keyring';
+import type { PullRecords } from './pull-records';
 
 export interface ImageRequest {
   pod: Pod;
-  container: Container;
+  /** As the user wrote it. */
+  image: string;
+  pullPolicy: string | undefined;
+  /** Whose image it is; undefined: a volume's, of which the Pod's events tell. */
+  container: string | undefined;
   sandboxConfig: DeepPartial<PodSandboxConfig>;
   pullSecrets: readonly Secret[];
   traceParent?: TraceParent;
@@ -39,6 +44,7 @@ export interface ImageManagerDeps {
   images: ImageClient;
   events: PodEvents;
   clock: Clock;
+  records: PullRecords;
   /** Pulls one image at a time, upstream's default. */
   serializePulls: boolean;
 }
@@ -60,33 +66,27 @@ export class ImageManager {
 
   /** The image as the runtime knows it; throws StartError with the reason to show. */
   async ensure(request: ImageRequest): Promise<ReadyImage> {
-    const { pod, container } = request;
-    const wanted = container.image ?? '';
+    const { image: wanted, pullSecrets } = request;
     const image = withDefaultTag(wanted);
     if (!image) {
-      const message = `Failed to apply default image tag "${wanted}": couldn't parse image name "${wanted}": invalid reference format`;
-      this.deps.events.container(pod, container.name, { type: 'Warning', reason: 'InspectFailed', message });
+      const message = `Failed to apply default image tag "${wanted}": couldn't parse image name "${wanted}": ${invalidReference(wanted)}`;
+      this.tell(request, 'InspectFailed', message, 'Warning');
       throw new StartError('InvalidImageName', message);
     }
-    const policy = container.imagePullPolicy ?? (image.endsWith(':latest') ? 'Always' : 'IfNotPresent');
-    const present = await this.present(image);
-    if (present && policy !== 'Always') {
-      this.deps.events.container(pod, container.name, {
-        reason: 'Pulled',
-        message: `Container image "${wanted}" already present on machine and can be accessed by the pod`,
-      });
+    const policy = request.pullPolicy ?? (image.endsWith(':latest') ? 'Always' : 'IfNotPresent');
+    const present = policy === 'Always' ? null : await this.present(image);
+    const credentials = credentialsFor(image, pullSecrets);
+    if (present && !this.deps.records.mustPull(repositoryOf(image), present.id, credentials)) {
+      const message = `Container image "${wanted}" already present on machine and can be accessed by the pod`;
+      this.tell(request, 'Pulled', message);
       return { image, imageRef: present.id, user: userOf(present) };
     }
     if (policy === 'Never') {
       const message = `Container image "${wanted}" is not present with pull policy of Never`;
-      this.deps.events.container(pod, container.name, {
-        type: 'Warning',
-        reason: 'ErrImageNeverPull',
-        message,
-      });
+      this.tell(request, 'ErrImageNeverPull', message, 'Warning');
       throw new StartError('ErrImageNeverPull', message);
     }
-    return this.pull(image, request);
+    return this.pull(image, request, credentials);
   }
 
   forget(pod: Pod): void {
@@ -104,52 +104,47 @@ export class ImageManager {
     }
   }
 
-  private async pull(image: string, request: ImageRequest): Promise<ReadyImage> {
-    const { pod, container } = request;
-    const { clock, events } = this.deps;
+  private async pull(
+    image: string,
+    request: ImageRequest,
+    credentials: readonly SecretCredential[],
+  ): Promise<ReadyImage> {
+    const { pod, image: wanted } = request;
+    const { clock, records } = this.deps;
     const key = `${uidOf(pod)}_${image}`;
     const failure = this.failures.get(key);
     const remaining = failure ? this.backOff.remaining(key, failure.at) : 0;
     if (failure && remaining > 0) {
-      events.container(pod, container.name, {
-        reason: 'BackOff',
-        message: `Back-off pulling image "${container.image}"`,
+      const message = `Back-off pulling image "${wanted}"`;
+      this.tell(request, 'BackOff', message);
+      throw new StartError('ImagePullBackOff', `${message}: ErrImagePull: ${failure.message}`, {
+        retryAfterMs: remaining,
       });
-      throw new StartError(
-        'ImagePullBackOff',
-        `Back-off pulling image "${container.image}": ErrImagePull: ${failure.message}`,
-        { retryAfterMs: remaining },
-      );
     }
     const waitingSince = clock.monotonic();
     try {
-      const { imageRef, started } = await this.inTurn(async () => {
-        events.container(pod, container.name, {
-          reason: 'Pulling',
-          message: `Pulling image "${container.image}"`,
-        });
+      const { started, imageRef, credential } = await this.inTurn(async () => {
+        this.tell(request, 'Pulling', `Pulling image "${wanted}"`);
         const begun = clock.monotonic();
-        return { imageRef: await this.tryCredentials(image, request), started: begun };
+        return { ...(await this.tryCredentials(image, request, credentials)), started: begun };
       });
       const now = clock.monotonic();
+      records.pulled(repositoryOf(image), imageRef, { credential, now: new Date(clock.now()) });
       const pulled = await this.present(image);
       const took = preciseDurationText(now - started);
       const waited = preciseDurationText(now - waitingSince);
-      events.container(pod, container.name, {
-        reason: 'Pulled',
-        message: `Successfully pulled image "${container.image}" in ${took} (${waited} including waiting). Image size: ${pulled?.size ?? 0} bytes.`,
-      });
+      this.tell(
+        request,
+        'Pulled',
+        `Successfully pulled image "${wanted}" in ${took} (${waited} including waiting). Image size: ${pulled?.size ?? 0} bytes.`,
+      );
       this.failures.delete(key);
       this.backOff.forget(key);
       return { image, imageRef, user: userOf(pulled) };
     } catch (error) {
       const now = clock.now();
       const message = String(error);
-      events.container(pod, container.name, {
-        type: 'Warning',
-        reason: 'Failed',
-        message: `Failed to pull image "${container.image}": ${message}`,
-      });
+      this.tell(request, 'Failed', `Failed to pull image "${wanted}": ${message}`, 'Warning');
       this.backOff.next(key, now);
       this.failures.set(key, { at: now, message });
       throw new StartError('ErrImagePull', message, {
@@ -159,25 +154,39 @@ export class ImageManager {
     }
   }
 
+  private tell(
+    { pod, container }: ImageRequest,
+    reason: string,
+    message: string,
+    type: 'Normal' | 'Warning' = 'Normal',
+  ): void {
+    const { events } = this.deps;
+    if (container === undefined) events.pod(pod, type, reason, message);
+    else events.container(pod, container, { type, reason, message });
+  }
+
   /** With each matching credential in turn, without any when there is none. */
-  private async tryCredentials(image: string, request: ImageRequest): Promise<string> {
-    const credentials = credentialsFor(image, request.pullSecrets);
+  private async tryCredentials(
+    image: string,
+    request: ImageRequest,
+    credentials: readonly SecretCredential[],
+  ): Promise<{ imageRef: string; credential: SecretCredential | undefined }> {
     let failure: unknown;
-    for (const auth of credentials.length > 0 ? credentials : [undefined]) {
+    for (const credential of credentials.length > 0 ? credentials : [undefined]) {
       try {
-        const answer = await this.deps.images.pullImage(
+        const { imageRef } = await this.deps.images.pullImage(
           {
             image: {
               image,
-              userSpecifiedImage: request.container.image,
+              userSpecifiedImage: request.image,
               annotations: request.pod.metadata.annotations,
             },
-            auth,
+            auth: credential?.auth,
             sandboxConfig: request.sandboxConfig,
           },
           { timeoutMs: 0, traceParent: request.traceParent },
         );
-        return answer.imageRef;
+        return { imageRef, credential };
       } catch (error) {
         failure = error;
       }

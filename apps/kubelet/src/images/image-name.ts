@@ -8,6 +8,14 @@ export function withDefaultTag(image: string): string | undefined {
   return name.includes(':') || name.includes('@') ? image : `${image}:latest`;
 }
 
+/** Why it is none, in the words of Go's distribution/reference. */
+export function invalidReference(image: string): string {
+  const repository = repositoryOf(image);
+  const name = repository.slice(repository.indexOf('/') + 1);
+  const detail = name === name.toLowerCase() ? '' : `: repository name (${name}) must be lowercase`;
+  return `invalid reference format${detail}`;
+}
+
 /** `docker.io/library/nginx` of `nginx:1.27`: what credentials are looked up by. */
 export function repositoryOf(image: string): string {
   const bare = image.replace(/@.*$/, '').replace(/:[^/:]*$/, '');

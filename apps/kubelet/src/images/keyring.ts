@@ -10,20 +10,28 @@ interface DockerEntry {
   identitytoken?: string;
 }
 
+/** What to log in with, and the Secret that has it. */
+export interface SecretCredential {
+  auth: DeepPartial<AuthConfig>;
+  secret: { uid: string; namespace: string; name: string };
+}
+
 /**
  * Registry credentials for an image out of imagePullSecrets, the most specific entry first.
  * Source: https://kubernetes.io/docs/concepts/containers/images/#config-json
  */
-export function credentialsFor(image: string, secrets: readonly Secret[]): Array<DeepPartial<AuthConfig>> {
+export function credentialsFor(image: string, secrets: readonly Secret[]): SecretCredential[] {
   const repository = repositoryOf(image);
   return secrets
-    .flatMap(entriesOf)
-    .filter(([pattern]) => matches(pattern, repository))
-    .sort(([a], [b]) => b.length - a.length)
-    .map(([pattern, entry]) => toAuthConfig(pattern, entry));
+    .flatMap(({ metadata: { uid = '', namespace = '', name }, ...secret }) =>
+      entriesOf(secret).map(([pattern, entry]) => ({ pattern, entry, secret: { uid, namespace, name } })),
+    )
+    .filter(({ pattern }) => matches(pattern, repository))
+    .sort((a, b) => b.pattern.length - a.pattern.length)
+    .map(({ pattern, entry, secret }) => ({ auth: toAuthConfig(pattern, entry), secret }));
 }
 
-function entriesOf(secret: Secret): Array<[string, DockerEntry]> {
+function entriesOf(secret: Pick<Secret, 'data'>): Array<[string, DockerEntry]> {
   const modern = secret.data?.['.dockerconfigjson'];
   const legacy = secret.data?.['.dockercfg'];
   const text = modern ?? legacy;

@@ -3,7 +3,7 @@ import { formatTime } from '@tinkernetes/component-base';
 import type { PodRuntimeStatus, RuntimeContainer } from '../runtime/pod-runtime-status';
 import { restartingAllContainers, restartsAfter } from '../runtime/restart-policy';
 import type { WaitingContainers } from '../runtime/runtime-manager';
-import type { ContainerKind } from './pod-facts';
+import { isRecursive, type ContainerKind } from './pod-facts';
 
 export interface ContainerStatusContext {
   runtime: PodRuntimeStatus;
@@ -192,10 +192,12 @@ function volumeMountsOf(container: Container): Pick<ContainerStatus, 'volumeMoun
   const mounts = container.volumeMounts ?? [];
   if (mounts.length === 0) return {};
   return {
-    volumeMounts: mounts.map(({ name, mountPath, readOnly }) => ({
+    volumeMounts: mounts.map(({ name, mountPath, readOnly, recursiveReadOnly }) => ({
       name,
       mountPath,
-      ...(readOnly ? { readOnly, recursiveReadOnly: 'Disabled' } : {}),
+      ...(readOnly
+        ? { readOnly, recursiveReadOnly: isRecursive(recursiveReadOnly) ? 'Enabled' : 'Disabled' }
+        : {}),
     })),
   };
 }

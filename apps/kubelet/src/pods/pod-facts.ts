@@ -46,3 +46,7 @@ export function containerFieldPath(pod: Pod, name: string): string {
   const list = { init: 'initContainers', regular: 'containers', ephemeral: 'ephemeralContainers' };
   return `spec.${list[found?.kind ?? 'regular']}{${name}}`;
 }
+
+/** Of a mount's recursiveReadOnly: a runtime that can't do it would refuse the container. */
+export const isRecursive = (wanted: string | undefined): boolean =>
+  wanted === 'Enabled' || wanted === 'IfPossible';

@@ -10,6 +10,7 @@ import { containerConfig } from './container-config';
 import { containerHash } from './container-hash';
 import type { ContainerKiller } from './container-killer';
 import type { ContainerResizer } from './container-resizer';
+import type { ImageVolumes } from './image-volumes';
 import { runHook, type HookDeps } from './lifecycle-hooks';
 import type { PodCache } from './pod-cache';
 import type { PodEvents } from './pod-events';
@@ -54,6 +55,7 @@ export interface StartTarget {
   /** The number of this run. */
   attempt: number;
   pullSecrets: readonly Secret[];
+  imageVolumes: ImageVolumes;
   trace: TraceParent | undefined;
   /** The Pod before this sync. */
   status: PodRuntimeStatus;
@@ -115,10 +117,14 @@ export class ContainerStarter {
       return message;
     };
     let ready: ReadyImage;
+    let volumeImages: ReadonlyMap<string, string>;
     try {
+      volumeImages = await at.imageVolumes.of(container);
       ready = await images.ensure({
         pod,
-        container,
+        image: container.image ?? '',
+        pullPolicy: container.imagePullPolicy,
+        container: container.name,
         sandboxConfig: at.config,
         pullSecrets: at.pullSecrets,
         traceParent: at.trace,
@@ -136,7 +142,7 @@ export class ContainerStarter {
           image: ready.image,
           imageUser: ready.user,
           env: await inputs.environment(pod, container, at.podIPs),
-          mounts: await inputs.mounts(pod, container, at.podIPs),
+          mounts: withImages(await inputs.mounts(pod, container, at.podIPs), volumeImages),
           devices: await inputs.devices(pod, container),
           memoryCapacity: this.deps.memoryCapacity,
           targetId: target.targetContainerName
@@ -222,6 +228,17 @@ export class ContainerStarter {
     }
   }
 }
+
+/** Image volumes by what the runtime calls the images. */
+const withImages = (
+  mounts: ReadonlyArray<DeepPartial<Mount>>,
+  images: ReadonlyMap<string, string>,
+): ReadonlyArray<DeepPartial<Mount>> =>
+  mounts.map((mount) => {
+    const { image: reference } = mount.image ?? {};
+    const image = reference && images.get(reference);
+    return image ? { ...mount, image: { image, userSpecifiedImage: reference } } : mount;
+  });
 
 /** The runtime's own text, as upstream puts it into events. */
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

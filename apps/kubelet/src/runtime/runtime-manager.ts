@@ -2,6 +2,7 @@ import type { Container, Pod, Secret } from '@tinkernetes/api';
 import type { Clock, Logger, StepTracer, TraceParent } from '@tinkernetes/component-base';
 import type { DeepPartial, PodSandboxConfig, RuntimeClient } from '@tinkernetes/cri';
 import { join } from 'node:path';
+import type { ImageManager } from '../images/image-manager';
 import { isSidecar, podText, uidOf } from '../pods/pod-facts';
 import { attemptsByLogs, removeLogs } from './container-logs';
 import { surplusOnNode, surplusRuns, type ContainerGCPolicy } from './container-gc';
@@ -9,6 +10,7 @@ import type { ProbeResults } from './container-kill';
 import type { ContainerKiller, KillOptions } from './container-killer';
 import type { ContainerResizer } from './container-resizer';
 import type { ContainerStarter, PodInputs } from './container-starter';
+import { ImageVolumes } from './image-volumes';
 import { computePodActions, type PodActions } from './pod-actions';
 import type { PodCache } from './pod-cache';
 import type { PodEvents } from './pod-events';
@@ -23,6 +25,7 @@ import { cgroupParent, qosClassOf } from './resources';
 import { StartError } from './start-error';
 
 export interface RuntimeManagerDeps {
+  images: Pick<ImageManager, 'ensure'>;
   runtime: RuntimeClient;
   starter: ContainerStarter;
   killer: ContainerKiller;
@@ -112,6 +115,11 @@ export class RuntimeManager {
         return { waiting, sandboxError: error as Error };
       }
     }
+    const imageVolumes = new ImageVolumes(pod, this.deps.images, {
+      sandboxConfig: config,
+      pullSecrets,
+      traceParent: trace,
+    });
     const start = async (container: Container) => {
       const current = findContainer(status, container.name);
       try {
@@ -123,6 +131,7 @@ export class RuntimeManager {
             ? current.restartCount + 1
             : attemptsByLogs(join(config.logDirectory ?? '', container.name)),
           pullSecrets,
+          imageVolumes,
           trace,
           status,
         });

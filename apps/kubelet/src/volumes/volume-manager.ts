@@ -6,7 +6,8 @@ import { chmod, mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import type { Environment } from '../environment/environment';
 import { expand } from '../environment/expansion';
-import { uidOf } from '../pods/pod-facts';
+import { isRecursive, uidOf } from '../pods/pod-facts';
+
 import type { PodEvents } from '../runtime/pod-events';
 import { ignoreMissing, writeAtomically, type Payload } from './atomic-writer';
 import { checkHostPath } from './check-host-path';
@@ -127,7 +128,8 @@ export class VolumeManager {
     if (payload) {
       const path = this.deps.directories.volume(uidOf(pod), pluginOf(volume), volume.name);
       if (this.project(path, payload)) await giveToGroup(path, pod, { readOnly: true });
-      return { path };
+      // What containers wrote there would go with the next change.
+      return { path, readOnly: true };
     }
     if (volume.emptyDir) {
       const path = this.deps.directories.volume(uidOf(pod), 'kubernetes.io/empty-dir', volume.name);
@@ -222,6 +224,7 @@ export async function volumeMounts(
     const shared = {
       containerPath: mount.mountPath.startsWith('/') ? mount.mountPath : `/${mount.mountPath}`,
       readonly: (mount.readOnly ?? false) || ('path' in volume && volume.readOnly === true),
+      recursiveReadOnly: isRecursive(mount.recursiveReadOnly),
       propagation: propagations[mount.mountPropagation ?? 'None'],
     };
     if ('image' in volume) {

@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs';
 import type { HostPlace } from '../files/mounts';
+import { tmpfs } from '../files/virtual-files';
 import type { Process } from '../kernel/process';
 import { absolute, parseArgs } from './paths';
 
@@ -59,13 +60,15 @@ export async function df(process: Process): Promise<number> {
       ? wanted.filter((path) => fs.exists(path)).map((path) => mountOf(roots, fs.realpath(path)))
       : roots;
   for (const { containerPath, hostPath } of chosen) {
-    const { bsize, blocks, bfree, bavail } = statfsSync(hostPath);
+    // An image that is mounted lies where the container's own is.
+    const { bsize, blocks, bfree, bavail, type } = statfsSync(hostPath || '/');
     const used = (blocks - bfree) * bsize;
     const available = bavail * bsize;
     const shown = (bytes: number) =>
       (isHuman ? humanSize(bytes) : String(Math.round(bytes / unit))).padStart(9);
     const share = used + available > 0 ? Math.ceil((used / (used + available)) * 100) : 0;
-    const name = containerPath === '/' ? 'overlay' : '/dev/vda1';
+    const isOverlay = containerPath === '/' || hostPath === '';
+    const name = isOverlay ? 'overlay' : type === tmpfs ? 'tmpfs' : '/dev/vda1';
     lines.push(
       `${name.padEnd(20)} ${shown(blocks * bsize)} ${shown(used)} ${shown(available)} ${String(share).padStart(3)}% ${containerPath}`,
     );

@@ -28,6 +28,8 @@ export interface ContainerEnvironment {
   table(): ProcessTable;
   sandbox: SandboxRecord;
   image: StoredImage;
+  /** Of the node, by any name. */
+  images(name: string): StoredImage | undefined;
   /** The record has changed: save it, tell who listens. */
   changed(container: Container): void;
 }

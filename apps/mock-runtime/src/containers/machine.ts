@@ -6,12 +6,13 @@ import { Memory } from '../kernel/memory';
 import type { Machine } from '../kernel/process';
 import type { ContainerEnvironment } from './container';
 import type { ContainerRecord } from './records';
+import { imageMounts } from './image-mounts';
 import { sandboxFiles } from './sandbox-files';
 
 /** What the processes of a container live in: its files, namespaces, limits and rights. */
 export function makeMachine(
   { config }: ContainerRecord,
-  { clock, random, net, sandbox, image, table }: ContainerEnvironment,
+  { clock, random, net, sandbox, image, images, table }: ContainerEnvironment,
   outOfMemory: () => void,
 ): Machine {
   const security = config.linux?.securityContext;
@@ -23,6 +24,7 @@ export function makeMachine(
     readonlyPaths: security?.readonlyPaths,
     mounts: [
       ...config.mounts.filter((mount) => mount.hostPath !== ''),
+      ...imageMounts(config, images),
       ...config.devices.map(({ containerPath, hostPath, permissions }) => ({
         containerPath,
         hostPath,

@@ -4,6 +4,7 @@ import { CriError, type ContainerConfig, type PodSandboxConfig } from '@tinkerne
 import type { ImageStore } from '../images/image-store';
 import type { NodeNetwork } from '../network/node-network';
 import { Container, nanos } from './container';
+import { imageMounts } from './image-mounts';
 import type { ContainerEventType } from '@tinkernetes/cri';
 import { PodIndex } from './pod-index';
 import type { PodNetwork } from './pod-network';
@@ -234,6 +235,7 @@ export class RuntimeState {
     const wanted = config.image?.image ?? '';
     const image = this.options.images.find(wanted);
     if (!image) throw new CriError('NOT_FOUND', `failed to resolve image "${wanted}": not found`);
+    imageMounts(config, (name) => this.options.images.find(name));
     const { logDirectory } = sandbox.config;
     const record: ContainerRecord = {
       id: this.options.random.hex(32),
@@ -284,6 +286,7 @@ export class RuntimeState {
       logger,
       sandbox,
       image,
+      images: (name) => this.options.images.find(name),
       net: network.namespace(sandbox.netns),
       table: () => this.processes.of(record, (targetId) => this.containers.get(targetId)?.processTable),
       changed: ({ record: changed }) => {

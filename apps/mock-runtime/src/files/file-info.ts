@@ -1,7 +1,7 @@
 import { lstatSync, type Stats } from 'node:fs';
 import { asFileError, FileError } from './file-error';
 import { contentOf } from './nodes';
-import type { Place } from './walk';
+import type { Place } from './mounts';
 
 export interface FileInfo {
   kind: 'file' | 'directory' | 'link' | 'device' | 'block' | 'fifo' | 'socket' | 'other';

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { Clock } from '@tinkernetes/component-base';
 import { FileError } from './file-error';
-import { contentOf, directory, type DirectoryNode, type FileNode, type FsNode } from './nodes';
+import { contentOf, directory, nodeAt, type DirectoryNode, type FileNode, type FsNode } from './nodes';
 
 /** A container's writable layer over its image's tree, which is shared: what the container changes is copied first. */
 export class Layer {
@@ -14,12 +14,7 @@ export class Layer {
   ) {}
 
   node(path: string): FsNode | undefined {
-    let node: FsNode | undefined = this.root;
-    for (const name of path.split('/')) {
-      if (name === '') continue;
-      node = node?.kind === 'directory' ? node.children.get(name) : undefined;
-    }
-    return node;
+    return nodeAt(this.root, path);
   }
 
   write(

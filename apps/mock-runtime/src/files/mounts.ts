@@ -1,8 +1,9 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { dirname, posix } from 'node:path';
 import { errorCode } from '../error-code';
+import { nodeAt, type FsNode } from './nodes';
 
-/** A directory or file of the machine seen in the container. */
+/** A directory or file of the machine, or an image's, seen in the container. */
 export interface Mount {
   containerPath: string;
   hostPath: string;
@@ -11,6 +12,8 @@ export interface Mount {
   recursiveReadOnly?: boolean;
   /** A block device: what is there has its size for good, and no path below it. */
   isDevice?: boolean;
+  /** What is there instead of something of the machine. */
+  tree?: FsNode;
 }
 
 export interface HostPlace {
@@ -21,6 +24,16 @@ export interface HostPlace {
   mount: Mount;
 }
 
+/** In the container's own tree, or in an image that is mounted, which nobody can change. */
+export interface MemoryPlace {
+  kind: 'memory';
+  path: string;
+  node: FsNode | undefined;
+  readonly?: true;
+}
+
+export type Place = MemoryPlace | HostPlace;
+
 /** What is mounted into a container, and what of the machine a path means. */
 export class Mounts {
   /** The longest path first: what is mounted inside another mount hides it. */
@@ -30,7 +43,7 @@ export class Mounts {
     this.list = mounts
       .map((m) => ({
         ...m,
-        hostPath: followed(m.hostPath),
+        hostPath: m.tree ? '' : followed(m.hostPath),
         containerPath: posix.normalize(m.containerPath).replace(/(.)\/$/, '$1'),
       }))
       .sort((a, b) => b.containerPath.length - a.containerPath.length);
@@ -40,12 +53,15 @@ export class Mounts {
     return this.list;
   }
 
-  find(path: string): HostPlace | undefined {
+  find(path: string): Place | undefined {
     for (const mount of this.list) {
-      const { containerPath } = mount;
+      const { containerPath, tree } = mount;
       if (!path.startsWith(containerPath)) continue;
-      if (path.length === containerPath.length || path[containerPath.length] === '/')
-        return { kind: 'host', path, hostPath: mount.hostPath + path.slice(containerPath.length), mount };
+      if (path.length !== containerPath.length && path[containerPath.length] !== '/') continue;
+      const below = path.slice(containerPath.length);
+      return tree
+        ? { kind: 'memory', path, node: nodeAt(tree, below), readonly: true }
+        : { kind: 'host', path, hostPath: mount.hostPath + below, mount };
     }
     return undefined;
   }

@@ -95,3 +95,13 @@ export function place(root: DirectoryNode, path: string, node: FsNode): void {
   }
   at.children.set(last, node);
 }
+
+/** What is at a path of a tree; links are not followed. */
+export function nodeAt(tree: FsNode, path: string): FsNode | undefined {
+  let node: FsNode | undefined = tree;
+  for (const name of path.split('/')) {
+    if (name === '') continue;
+    node = node?.kind === 'directory' ? node.children.get(name) : undefined;
+  }
+  return node;
+}

@@ -4,10 +4,10 @@ import type { User } from '../kernel/process';
 import { FileError } from './file-error';
 import { kindOf } from './file-info';
 import { Layer } from './layer';
-import { isHostFile, isWritable, Mounts, type Mount } from './mounts';
+import { isHostFile, isWritable, Mounts, type MemoryPlace, type Mount, type Place } from './mounts';
 import { device, directory, type DirectoryNode, type FsNode } from './nodes';
 import { access, mayAccess, mustRemove } from './permissions';
-import { walk, type MemoryPlace, type Place } from './walk';
+import { walk } from './walk';
 
 export interface FileSystemOptions {
   mounts?: readonly Mount[];
@@ -40,7 +40,7 @@ export class PathLookup {
     this.mounts = new Mounts(options.mounts ?? []);
     for (const [path, text] of Object.entries(options.files ?? {}))
       this.layer.makeFile(path, () => Buffer.from(text));
-    for (const { containerPath, hostPath } of this.mounts.all()) this.makeMountPoint(containerPath, hostPath);
+    for (const mount of this.mounts.all()) this.makeMountPoint(mount);
   }
 
   mountTable(): readonly Mount[] {
@@ -98,7 +98,7 @@ export class PathLookup {
 
   protected mustBeWritable(at: Place, shown: string): void {
     const readonly = this.options.readonlyPaths?.some((path) => isWithin(at.path, path)) ?? false;
-    if (readonly || (at.kind === 'host' ? !isWritable(at) : this.options.readonlyRoot))
+    if (readonly || (at.kind === 'host' ? !isWritable(at) : at.readonly || this.options.readonlyRoot))
       throw new FileError('EROFS', shown);
   }
 
@@ -124,8 +124,8 @@ export class PathLookup {
   }
 
   private unmasked(path: string): Place {
-    const host = this.mounts.find(path);
-    if (host) return host;
+    const mounted = this.mounts.find(path);
+    if (mounted) return mounted;
     if (isWithin(path, '/proc') || isWithin(path, '/sys')) {
       const virtual = this.options.virtual?.(path);
       if (virtual) return { kind: 'memory', path, node: virtual };
@@ -134,14 +134,14 @@ export class PathLookup {
   }
 
   /** The runtime makes mount points even on a read-only root, as runc does. */
-  private makeMountPoint(path: string, hostPath: string): void {
+  private makeMountPoint({ containerPath: path, hostPath, tree }: Mount): void {
     const isInsideAnother = this.mounts
       .all()
       .some((m) => m.containerPath !== path && isWithin(path, m.containerPath));
     if (path === '/' || isInsideAnother) return;
     const parent = this.layer.makeDirectories(posix.dirname(path));
     if (parent.children.has(posix.basename(path))) return;
-    if (isHostFile(hostPath)) this.layer.makeFile(path, noBytes);
+    if (tree ? tree.kind === 'file' : isHostFile(hostPath)) this.layer.makeFile(path, noBytes);
     else this.layer.makeDirectories(path);
   }
 }

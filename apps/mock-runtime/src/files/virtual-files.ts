@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { cpus, freemem, loadavg, platform, totalmem } from 'node:os';
 import type { LinuxContainerResources } from '@tinkernetes/cri';
 import { capabilityMask } from '../kernel/capabilities';
@@ -161,10 +161,18 @@ function memoryOfMachine(): string {
 
 function mountLines(fs: Machine['fs']): string {
   const lines = ['overlay / overlay rw,relatime 0 0', 'proc /proc proc rw,nosuid,nodev,noexec,relatime 0 0'];
-  for (const { containerPath, readonly } of fs.mountTable())
-    lines.push(`/dev/vda1 ${containerPath} ext4 ${readonly ? 'ro' : 'rw'},relatime 0 0`);
+  for (const { containerPath, hostPath, readonly, tree } of fs.mountTable()) {
+    const [device, type] = tree ? ['overlay', 'overlay'] : diskOf(hostPath);
+    lines.push(`${device} ${containerPath} ${type} ${readonly ? 'ro' : 'rw'},relatime 0 0`);
+  }
   return `${lines.join('\n')}\n`;
 }
+
+/** The type that statfs tells of a file system in memory. */
+export const tmpfs = 0x01021994;
+
+const diskOf = (hostPath: string): [string, string] =>
+  existsSync(hostPath) && statfsSync(hostPath).type === tmpfs ? ['tmpfs', 'tmpfs'] : ['/dev/vda1', 'ext4'];
 
 function statusOf({ comm, pid, ppid, user, machine }: Process): string {
   const four = (id: number) => `${`${id}\t`.repeat(4).trim()}`;

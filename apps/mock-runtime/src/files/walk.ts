@@ -1,16 +1,7 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { errorCode } from '../error-code';
 import { FileError } from './file-error';
-import type { HostPlace } from './mounts';
-import type { FsNode } from './nodes';
-
-export interface MemoryPlace {
-  kind: 'memory';
-  path: string;
-  node: FsNode | undefined;
-}
-
-export type Place = MemoryPlace | HostPlace;
+import type { Place } from './mounts';
 
 const maxLinks = 40;
 const namesOf = (path: string): string[] => path.split('/').filter((name) => name !== '' && name !== '.');

@@ -41,7 +41,7 @@ export class ImageStore {
       try {
         const { definition } = this.options.registry.resolve(
           `${record.repository}:${record.tag}`,
-          null,
+          'kept',
           record.generic ? genericImage : undefined,
         );
         this.images.set(record.id, {

@@ -50,10 +50,13 @@ export class Registry {
     this.definitions.set(definition.repository, definition);
   }
 
-  /** Throws what containerd's PullImage answers. `generic` stands in for images that nobody defined. */
+  /**
+   * Throws what containerd's PullImage answers. `generic` stands in for images that nobody defined; `kept`: one that was
+   * pulled before needs no credentials.
+   */
   resolve(
     image: string,
-    auth: AuthConfig | null,
+    auth: AuthConfig | null | 'kept',
     generic?: (reference: ImageReference) => ImageDefinition,
   ): Resolved {
     const reference = parseReference(image);
@@ -64,7 +67,7 @@ export class Registry {
       );
     const definition = this.definitionOf(reference.repository) ?? generic?.(reference);
     if (!definition) throw notResolved(reference);
-    if (definition.credentials && !mayPull(definition, auth)) throw denied(reference);
+    if (auth !== 'kept' && !mayPull(definition, auth)) throw denied(reference);
     const tag = reference.tag ?? this.tagOf(definition, reference.digest);
     if (tag === undefined || !definition.hasTag(tag)) throw notFound(reference);
     const digest = reference.digest ?? digestOf(reference.repository, tag);
