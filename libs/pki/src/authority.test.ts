@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { connect, createServer } from 'node:tls';
 import {
   createCertificateAuthority,
@@ -9,6 +9,7 @@ import {
   readCertificateSigningRequest,
   signCertificateSigningRequest,
 } from './index';
+import { requestsOfOpenssl } from './testing/requests-of-openssl';
 
 const now = Date.now();
 const authority = createCertificateAuthority({ commonName: 'kubernetes', now });
@@ -182,4 +183,69 @@ it('makes self-signed serving certificates and service-account keys', async () =
   const keys = await createServiceAccountKeyPair();
   expect(keys.publicKey).toContain('BEGIN PUBLIC KEY');
   expect(keys.privateKey).toContain('BEGIN PRIVATE KEY');
+});
+
+describe.each(Object.entries(requestsOfOpenssl))('a request of openssl with %s', (_, request) => {
+  it('is read and signed', async () => {
+    const ca = await authority;
+    expect(await readCertificateSigningRequest(request)).toEqual({
+      commonName: 'jane',
+      organizations: ['dev', 'ops'],
+      dnsNames: ['a.b'],
+      ipAddresses: ['::1'],
+      emailAddresses: ['j@a.b'],
+      uris: [],
+    });
+    const signed = await signCertificateSigningRequest(ca, { request, usages: ['clientAuth'], now });
+    const certificate = new X509Certificate(signed);
+    expect(certificate.subject).toBe('O=dev\nO=ops\nCN=jane');
+    expect(certificate.subjectAltName).toBe('DNS:a.b, IP Address:0:0:0:0:0:0:0:1, email:j@a.b');
+    expect(certificate.verify(new X509Certificate(ca.certificate).publicKey)).toBe(true);
+  });
+
+  it('is refused when a byte of it has changed, or its end is missing', async () => {
+    const der = Buffer.from(request.replace(/-----.*-----|\n/g, ''), 'base64');
+    const asPem = (bytes: Buffer) =>
+      `-----BEGIN CERTIFICATE REQUEST-----\n${bytes.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`;
+    await expect(readCertificateSigningRequest(asPem(der))).resolves.toHaveProperty('commonName', 'jane');
+    for (let at = 0; at < der.length; at += 7) {
+      const changed = Buffer.from(der);
+      changed[at] = (changed[at] ?? 0) ^ 0x15;
+      await expect(readCertificateSigningRequest(asPem(changed))).rejects.toThrow();
+      await expect(readCertificateSigningRequest(asPem(der.subarray(0, at)))).rejects.toThrow();
+    }
+  });
+});
+
+it('issues with an authority that has an RSA key', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const key = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+  const { certificate } = await authority;
+  const pair = await issueCertificate({ certificate, key }, { commonName: 'x', usages: ['clientAuth'], now });
+  expect(new X509Certificate(pair.certificate).verify(publicKey)).toBe(true);
+});
+
+it.each(['127.0.0.1', '::', '::1', '2001:db8::8:800:200c:417a', 'fe80:0:0:0:1:2:3:4', '::ffff:10.0.0.1'])(
+  'keeps the address %s',
+  async (address) => {
+    const { certificate } = await createSelfSignedCertificate({
+      commonName: 'x',
+      usages: ['serverAuth'],
+      ipAddresses: [address],
+      now,
+    });
+    expect(new X509Certificate(certificate).checkIP(address)).toBe(address);
+  },
+);
+
+it('keeps names beyond ASCII, and ends beyond 2049', async () => {
+  const { certificate } = await createCertificateAuthority({
+    commonName: 'Zoë*',
+    organizations: ['a, b', ''],
+    now,
+    durationMs: 40 * 365 * 24 * 3600_000,
+  });
+  const read = new X509Certificate(certificate);
+  expect(read.subject.normalize()).toBe('O=a\\, b\nO=\nCN=Zoë*');
+  expect(new Date(read.validTo).getUTCFullYear()).toBeGreaterThan(2050);
 });

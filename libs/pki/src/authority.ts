@@ -1,6 +1,19 @@
-import { createPrivateKey, webcrypto } from 'node:crypto';
-import type * as X509 from '@peculiar/x509';
+import { X509Certificate } from 'node:crypto';
+import {
+  authorityExtensions,
+  authorityKeyIdentifier,
+  createCertificate,
+  extension,
+  extensionTypes,
+  leafExtensions,
+  readAuthority,
+} from './certificate';
+import type { Der } from './der';
+import { generateKeys, publicKeyPem, signerOf } from './keys';
+import { encodeAlternativeNames, encodeSubject, readAlternativeNames, readSubject } from './names';
+import { decodeSigningRequest, encodeSigningRequest } from './signing-request';
 import type {
+  AlternativeNames,
   CertificateAuthority,
   CertificateOptions,
   CertificatePair,
@@ -11,39 +24,25 @@ import type {
   Subject,
   Validity,
 } from './types';
-import {
-  alternativeNames,
-  generateKeys,
-  keyAlgorithm,
-  loadX509,
-  privateKeyToPem,
-  publicKeyToPem,
-  subjectOf,
-  validity,
-} from './x509';
 
 const yearMs = 365 * 24 * 3600_000;
+const clockSkewMs = 5 * 60_000;
 
 /** A self-signed authority, valid for ten years. */
 export async function createCertificateAuthority(options: Subject & Validity): Promise<CertificateAuthority> {
-  const x509 = await loadX509();
-  const keys = await generateKeys();
-  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: serialNumber(),
-    name: subjectOf(options),
-    ...validity(options, 10 * yearMs),
-    signingAlgorithm: keyAlgorithm,
-    keys,
-    extensions: [
-      new x509.BasicConstraintsExtension(true, undefined, true),
-      new x509.KeyUsagesExtension(
-        x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign,
-        true,
-      ),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-    ],
-  });
-  return { certificate: pem(certificate), key: await privateKeyToPem(keys.privateKey) };
+  const { publicKey, key } = await generateKeys();
+  const name = encodeSubject(options);
+  const certificate = createCertificate(
+    {
+      issuer: name,
+      subject: name,
+      ...validity(options, 10 * yearMs),
+      publicKey,
+      extensions: authorityExtensions(publicKey),
+    },
+    signerOf(key),
+  );
+  return { certificate, key };
 }
 
 /** A certificate signed by `ca`, with a new key. */
@@ -51,73 +50,45 @@ export async function issueCertificate(
   ca: CertificateAuthority,
   options: CertificateOptions,
 ): Promise<CertificatePair> {
-  const keys = await generateKeys();
-  const x509 = await loadX509();
-  const certificate = await sign(ca, {
-    subject: new x509.Name(subjectOf(options)).toString(),
-    publicKey: keys.publicKey,
-    usages: options.usages,
+  const { publicKey, key } = await generateKeys();
+  const certificate = issue(ca, {
+    subject: encodeSubject(options),
+    publicKey,
     validity: validity(options, yearMs),
-    extensions: alternativeNames(x509, options),
+    extensions: [...leafExtensions(options.usages), ...alternativeNames(options)],
   });
-  return { certificate, key: await privateKeyToPem(keys.privateKey) };
+  return { certificate, key };
 }
 
 /** A certificate that nobody else vouches for: a kubelet's serving certificate before one is requested. */
 export async function createSelfSignedCertificate(options: CertificateOptions): Promise<CertificatePair> {
-  const x509 = await loadX509();
-  const keys = await generateKeys();
-  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: serialNumber(),
-    name: subjectOf(options),
-    ...validity(options, yearMs),
-    signingAlgorithm: keyAlgorithm,
-    keys,
-    extensions: [...leafExtensions(x509, options.usages), ...alternativeNames(x509, options)],
-  });
-  return { certificate: pem(certificate), key: await privateKeyToPem(keys.privateKey) };
+  const { publicKey, key } = await generateKeys();
+  const name = encodeSubject(options);
+  const certificate = createCertificate(
+    {
+      issuer: name,
+      subject: name,
+      ...validity(options, yearMs),
+      publicKey,
+      extensions: [...leafExtensions(options.usages), ...alternativeNames(options)],
+    },
+    signerOf(key),
+  );
+  return { certificate, key };
 }
 
 /** A PKCS #10 request and the key it is for, both PEM. */
 export async function createCertificateSigningRequest(
   options: CertificateRequestOptions,
 ): Promise<{ request: string; key: string }> {
-  const x509 = await loadX509();
-  const keys = await generateKeys();
-  const request = await x509.Pkcs10CertificateRequestGenerator.create({
-    name: subjectOf(options),
-    keys,
-    signingAlgorithm: keyAlgorithm,
-    extensions: alternativeNames(x509, options),
-  });
-  return { request: `${request.toString('pem')}\n`, key: await privateKeyToPem(keys.privateKey) };
+  const { publicKey, key } = await generateKeys();
+  return { request: encodeSigningRequest(options, publicKey, signerOf(key)), key };
 }
 
 /** What a request asks for, its own signature checked. Throws when it can't be read or the signature is wrong. */
 export async function readCertificateSigningRequest(request: string): Promise<CertificateRequest> {
-  const x509 = await loadX509();
-  const csr = new x509.Pkcs10CertificateRequest(request);
-  if (!(await csr.verify())) throw new Error("the request's signature doesn't match its key");
-  const extension = alternativeNamesOf(x509, csr);
-  const namesOf = (kind: X509.GeneralNameType) =>
-    (extension?.names.items ?? []).filter(({ type }) => type === kind).map(({ value }) => value);
-  return {
-    commonName: csr.subjectName.getField('CN')[0] ?? '',
-    organizations: csr.subjectName.getField('O'),
-    dnsNames: namesOf('dns'),
-    ipAddresses: namesOf('ip'),
-    emailAddresses: namesOf('email'),
-    uris: namesOf('url'),
-  };
-}
-
-function alternativeNamesOf(
-  x509: typeof X509,
-  csr: X509.Pkcs10CertificateRequest,
-): X509.SubjectAlternativeNameExtension | undefined {
-  return csr.extensions.find(
-    (e): e is X509.SubjectAlternativeNameExtension => e instanceof x509.SubjectAlternativeNameExtension,
-  );
+  const { subject, alternativeNames: names } = await decodeSigningRequest(request);
+  return { ...readSubject(subject), ...readAlternativeNames(names?.content) };
 }
 
 interface SigningOptions extends Validity {
@@ -133,86 +104,55 @@ export async function signCertificateSigningRequest(
   ca: CertificateAuthority,
   { request, usages, keyUsages, ...period }: SigningOptions,
 ): Promise<string> {
-  const x509 = await loadX509();
-  const csr = new x509.Pkcs10CertificateRequest(request);
-  if (!(await csr.verify())) throw new Error("the request's signature doesn't match its key");
-  const names = alternativeNamesOf(x509, csr);
-  return sign(ca, {
-    subject: csr.subject,
-    publicKey: await csr.publicKey.export(),
-    usages,
-    keyUsages,
+  const { subject, publicKey, alternativeNames: names } = await decodeSigningRequest(request);
+  return issue(ca, {
+    subject,
+    publicKey,
     validity: validity(period, yearMs),
-    extensions: names ? [names] : [],
+    extensions: [...leafExtensions(usages, keyUsages), ...(names ? [names.whole] : [])],
   });
 }
 
 /** The pair of keys that signs and verifies service-account tokens (ES256), PEM. */
 export async function createServiceAccountKeyPair(): Promise<{ publicKey: string; privateKey: string }> {
-  const keys = await generateKeys();
-  const [publicKey, privateKey] = await Promise.all([
-    publicKeyToPem(keys.publicKey),
-    privateKeyToPem(keys.privateKey),
-  ]);
-  return { publicKey, privateKey };
+  const { publicKey, key } = await generateKeys();
+  return { publicKey: publicKeyPem(publicKey), privateKey: key };
 }
 
-interface SignOptions {
-  subject: string;
-  publicKey: webcrypto.CryptoKey;
-  usages: readonly ExtendedKeyUsage[];
-  keyUsages?: readonly KeyUsage[];
-  validity: { notBefore: Date; notAfter: Date };
-  extensions: X509.Extension[];
+interface Period {
+  notBefore: Date;
+  notAfter: Date;
 }
 
-async function sign(ca: CertificateAuthority, options: SignOptions): Promise<string> {
-  const x509 = await loadX509();
-  const issuer = new x509.X509Certificate(ca.certificate);
-  const certificate = await x509.X509CertificateGenerator.create({
-    serialNumber: serialNumber(),
-    subject: options.subject,
-    issuer: issuer.subject,
-    // Nothing outlives its authority.
-    notBefore: options.validity.notBefore,
-    notAfter: options.validity.notAfter < issuer.notAfter ? options.validity.notAfter : issuer.notAfter,
-    signingAlgorithm: keyAlgorithm,
-    publicKey: options.publicKey,
-    signingKey: await importSigningKey(ca.key),
-    extensions: [
-      ...leafExtensions(x509, options.usages, options.keyUsages),
-      await x509.AuthorityKeyIdentifierExtension.create(issuer),
-      ...options.extensions,
-    ],
-  });
-  return pem(certificate);
+interface IssueOptions {
+  subject: Der;
+  publicKey: Buffer;
+  validity: Period;
+  extensions: readonly Der[];
 }
 
-function leafExtensions(
-  x509: typeof X509,
-  usages: readonly ExtendedKeyUsage[],
-  keyUsages: readonly KeyUsage[] = ['digitalSignature', 'keyEncipherment'],
-): X509.Extension[] {
-  const bits = keyUsages.reduce((sum, usage) => sum | x509.KeyUsageFlags[usage], 0);
-  return [
-    new x509.BasicConstraintsExtension(false, undefined, true),
-    ...(bits ? [new x509.KeyUsagesExtension(bits, true)] : []),
-    ...(usages.length > 0
-      ? [new x509.ExtendedKeyUsageExtension(usages.map((usage) => x509.ExtendedKeyUsage[usage]))]
-      : []),
-  ];
+function issue(ca: CertificateAuthority, { validity: period, extensions, ...content }: IssueOptions): string {
+  const issuer = readAuthority(ca.certificate);
+  // Nothing outlives its authority.
+  const authorityEnds = new Date(new X509Certificate(ca.certificate).validTo);
+  return createCertificate(
+    {
+      ...content,
+      issuer: issuer.subject,
+      notBefore: period.notBefore,
+      notAfter: period.notAfter < authorityEnds ? period.notAfter : authorityEnds,
+      extensions: [...extensions, authorityKeyIdentifier(issuer.publicKey)],
+    },
+    signerOf(ca.key),
+  );
 }
 
-function importSigningKey(key: string): Promise<webcrypto.CryptoKey> {
-  const der = createPrivateKey(key).export({ type: 'pkcs8', format: 'der' });
-  return webcrypto.subtle.importKey('pkcs8', der, keyAlgorithm, false, ['sign']);
+function alternativeNames(names: AlternativeNames): Der[] {
+  const content = encodeAlternativeNames(names);
+  return content ? [extension(extensionTypes.subjectAlternativeName, content)] : [];
 }
 
-/** 16 random bytes, positive. */
-function serialNumber(): string {
-  const bytes = webcrypto.getRandomValues(new Uint8Array(16));
-  bytes[0] = (bytes[0] ?? 0) & 0x7f;
-  return Buffer.from(bytes).toString('hex');
-}
-
-const pem = (certificate: X509.X509Certificate): string => `${certificate.toString('pem')}\n`;
+const validity = ({ now, durationMs }: Validity, defaultMs: number): Period => ({
+  notBefore: new Date(now - clockSkewMs),
+  notAfter: new Date(now + (durationMs ?? defaultMs)),
+});
