@@ -287,6 +287,39 @@ it.each([
   });
 });
 
+it('finishes what the scheduler has begun by choosing a volume for a claim', async () => {
+  const { metadata } = await createClaim('chosen-for', { storageClassName: 'late' });
+  const claimRef = { kind: 'PersistentVolumeClaim', namespace, name: 'chosen-for', uid: metadata.uid };
+  await volumes().create({
+    metadata: { name: 'chosen' },
+    spec: {
+      capacity: { storage: '1Gi' },
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: 'late',
+      hostPath: { path: '/tmp/chosen' },
+      claimRef,
+    },
+  });
+  expect((await boundVolume('chosen-for')).metadata.name).toBe('chosen');
+  await eventually(async () => expect((await volumes().get('chosen')).status?.phase).toBe('Bound'));
+});
+
+it('gives a claim from before there was a default class that class', async () => {
+  const classes = manager.client.for(StorageClasses);
+  const setDefault = (value: string) =>
+    classes.patch(
+      'standard',
+      { metadata: { annotations: { 'storageclass.kubernetes.io/is-default-class': value } } },
+      { type: 'merge' },
+    );
+  await setDefault('false');
+  await createClaim('early');
+  await eventually(async () => expect(await messagesOf('early', 'FailedBinding')).toHaveLength(1));
+  await setDefault('true');
+  await boundVolume('early');
+  expect((await getClaim('early')).spec.storageClassName).toBe('standard');
+});
+
 it('calls a claim lost whose volume is gone', async () => {
   await createClaim('orphan');
   const volume = await boundVolume('orphan');

@@ -1,5 +1,6 @@
-import type { Node, PersistentVolume, PersistentVolumeClaim } from '@tinkernetes/api';
-import { findVolume, mismatchOf } from './match';
+import type { Node, PersistentVolume, PersistentVolumeClaim, StorageClass } from '@tinkernetes/api';
+import { defaultClass, findVolume, mismatchOf, namesClass } from './match';
+import { driverOf, isInTree } from './provisioners';
 import { waitingFor } from './waiting';
 
 const volume = (name: string, change: object = {}, spec: object = {}): PersistentVolume => ({
@@ -57,6 +58,28 @@ it.each([
     [volume('old', {}, { claimRef: { namespace: 'default', name: 'c', uid: 'other' } })],
     undefined,
   ],
+  [
+    'one that is reserved for the claim, of whatever class and labels',
+    claim({ selector: { matchLabels: { tier: 'none' } } }),
+    [volume('own', {}, { storageClassName: 'slow', claimRef: { namespace: 'default', name: 'c' } })],
+    'own',
+  ],
+  [
+    'the one that offers the fewest modes, though it is larger',
+    claim(),
+    [
+      volume('both', {}, { accessModes: ['ReadOnlyMany', 'ReadWriteOnce'] }),
+      volume('exact', {}, { capacity: { storage: '20Gi' } }),
+    ],
+    'exact',
+  ],
+  ['none with other attributes', claim(), [volume('v', {}, { volumeAttributesClassName: 'a' })], undefined],
+  [
+    'one with the attributes that are asked for',
+    claim({ volumeAttributesClassName: 'a' }),
+    [volume('v'), volume('w', {}, { volumeAttributesClassName: 'a' })],
+    'w',
+  ],
   ['none of another class', claim({ storageClassName: 'slow' }), [volume('fast')], undefined],
   ['none without the access mode', claim({ accessModes: ['ReadWriteMany'] }), [volume('one')], undefined],
   ['none of another mode', claim({ volumeMode: 'Block' }), [volume('files')], undefined],
@@ -80,13 +103,59 @@ it.each([
     'near',
   ],
 ])('finds %s', (_, given, volumes, expected) => {
-  expect(findVolume(given, volumes, n1)?.metadata.name).toBe(expected);
+  expect(findVolume(given, volumes, { node: n1 })?.metadata.name).toBe(expected);
+});
+
+it('leaves free volumes to the scheduler, but not what is reserved for the claim', () => {
+  const own = volume('own', {}, { claimRef: { namespace: 'default', name: 'c' } });
+  const found = (volumes: PersistentVolume[]) =>
+    findVolume(claim(), volumes, { onlyReserved: true })?.metadata.name;
+  expect([found([volume('free')]), found([volume('free'), own])]).toEqual([undefined, 'own']);
+});
+
+it.each([
+  [{}, {}, false],
+  [{ storageClassName: '' }, {}, true],
+  [{ storageClassName: 'a' }, {}, true],
+  [{}, { 'volume.beta.kubernetes.io/storage-class': 'a' }, true],
+])('knows whether %j with annotations %j has a class', (spec, annotations, expected) => {
+  expect(namesClass({ metadata: { name: 'c', annotations }, spec })).toBe(expected);
+});
+
+it('takes the newest default class, of several the first by name', () => {
+  const classOf = (name: string, day: number, value = 'true'): StorageClass => ({
+    metadata: {
+      name,
+      creationTimestamp: `2026-01-0${day}T00:00:00Z`,
+      annotations: { 'storageclass.kubernetes.io/is-default-class': value },
+    },
+    provisioner: 'p',
+  });
+  const chosen = (...classes: StorageClass[]) => defaultClass(classes)?.metadata.name;
+  expect(chosen(classOf('a', 1), classOf('c', 2), classOf('b', 2))).toBe('b');
+  expect(chosen(classOf('a', 1), classOf('b', 2, 'false'))).toBe('a');
+  expect(chosen(classOf('b', 2, 'false'))).toBeUndefined();
+});
+
+it.each([
+  ['kubernetes.io/no-provisioner', 'kubernetes.io/no-provisioner', true],
+  ['kubernetes.io/aws-ebs', 'ebs.csi.aws.com', false],
+  ['csi.example.com', 'csi.example.com', false],
+])('has volumes of %s made by %s, which is in the tree: %p', (provisioner, driver, inTree) => {
+  const found = driverOf({ metadata: { name: 'c' }, provisioner });
+  expect([found, isInTree(found)]).toEqual([driver, inTree]);
 });
 
 it.each([
   ['nothing', volume('v'), claim(), undefined],
   ['its size', volume('v', {}, { capacity: { storage: '1Gi' } }), claim(), 'requested PV is too small'],
   ['its class', volume('v'), claim({ storageClassName: 'slow' }), 'storageClassName does not match'],
+  [
+    'its attributes',
+    volume('v'),
+    claim({ volumeAttributesClassName: 'a' }),
+    'volumeAttributesClassName does not match',
+  ],
   ['its mode', volume('v'), claim({ volumeMode: 'Block' }), 'incompatible volumeMode'],
   ['its access', volume('v'), claim({ accessModes: ['ReadWriteMany'] }), 'incompatible accessMode'],
   [

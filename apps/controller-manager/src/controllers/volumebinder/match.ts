@@ -6,6 +6,21 @@ const betaClass = 'volume.beta.kubernetes.io/storage-class';
 export const classNameOf = ({ metadata, spec }: PersistentVolume | PersistentVolumeClaim): string =>
   metadata.annotations?.[betaClass] ?? spec.storageClassName ?? '';
 
+/** Whether somebody has said which class the claim has, be it none. */
+export const namesClass = ({ metadata, spec }: PersistentVolumeClaim): boolean =>
+  metadata.annotations?.[betaClass] !== undefined || spec.storageClassName !== undefined;
+
+/** Of several default classes the newest, then the first by name. Source: pkg/volume/util.GetDefaultClass. */
+export function defaultClass(classes: readonly StorageClass[]): StorageClass | undefined {
+  const isDefault = ({ metadata: { annotations } }: StorageClass): boolean =>
+    annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true' ||
+    annotations?.['storageclass.beta.kubernetes.io/is-default-class'] === 'true';
+  const madeAt = ({ metadata }: StorageClass): number => Date.parse(metadata.creationTimestamp ?? '');
+  return classes
+    .filter(isDefault)
+    .sort((a, b) => madeAt(b) - madeAt(a) || (a.metadata.name < b.metadata.name ? -1 : 1))[0];
+}
+
 /** The volume refers to the claim, by uid where it has one. */
 export function isReservedFor(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   const { claimRef } = volume.spec;
@@ -23,6 +38,8 @@ const requestOf = (claim: PersistentVolumeClaim): Quantity =>
 
 const modeOf = ({ spec }: PersistentVolume | PersistentVolumeClaim): string =>
   spec.volumeMode ?? 'Filesystem';
+const attributesOf = ({ spec }: PersistentVolume | PersistentVolumeClaim): string =>
+  spec.volumeAttributesClassName ?? '';
 const offersModes = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
   (claim.spec.accessModes ?? []).every((mode) => volume.spec.accessModes?.includes(mode));
 
@@ -31,39 +48,58 @@ export function mismatchOf(volume: PersistentVolume, claim: PersistentVolumeClai
   if (volume.metadata.deletionTimestamp) return `the volume is marked for deletion "${volume.metadata.name}"`;
   if (capacityOf(volume).compare(requestOf(claim)) < 0) return 'requested PV is too small';
   if (classNameOf(volume) !== classNameOf(claim)) return 'storageClassName does not match';
+  if (attributesOf(volume) !== attributesOf(claim)) return 'volumeAttributesClassName does not match';
   if (modeOf(volume) !== modeOf(claim)) return 'incompatible volumeMode';
   return offersModes(volume, claim) ? undefined : 'incompatible accessMode';
 }
 
-/** Whether the volume has what the claim asks for, whoever it may belong to. */
-export function satisfies(volume: PersistentVolume, claim: PersistentVolumeClaim, node?: Node): boolean {
-  const affinity = volume.spec.nodeAffinity?.required;
-  return (
-    classNameOf(volume) === classNameOf(claim) &&
-    modeOf(volume) === modeOf(claim) &&
-    offersModes(volume, claim) &&
-    capacityOf(volume).compare(requestOf(claim)) >= 0 &&
-    (!claim.spec.selector || selectorOf(claim.spec.selector).matches(volume.metadata.labels)) &&
-    (!node || !affinity || nodeSelectorMatches(affinity, node))
-  );
+interface MatchOptions {
+  /** The node that the volume has to be reachable from. */
+  node?: Node;
+  /** Leaves free volumes to the scheduler. */
+  onlyReserved?: boolean;
 }
 
 /**
- * The volume for a claim: one reserved for it, else the smallest free one that satisfies it.
- * Source: k8s.io/component-helpers/storage/volume.FindMatchingVolume.
+ * The volume for a claim: one that is large enough and reserved for it, else the free one that offers least beyond what
+ * it asks for: modes, then size. Source: k8s.io/component-helpers/storage/volume.FindMatchingVolume and
+ * pkg/controller/volume/persistentvolume/index.go.
  */
 export function findVolume(
   claim: PersistentVolumeClaim,
   volumes: readonly PersistentVolume[],
-  node?: Node,
+  { node, onlyReserved = false }: MatchOptions = {},
 ): PersistentVolume | undefined {
-  const fitting = volumes.filter((v) => !v.metadata.deletionTimestamp && satisfies(v, claim, node));
-  const reserved = fitting.find((v) => v.spec.claimRef && isReservedFor(v, claim));
-  if (reserved) return reserved;
-  const free = fitting.filter((v) => !v.spec.claimRef && v.status?.phase === 'Available');
-  return free.sort(
-    (a, b) => capacityOf(a).compare(capacityOf(b)) || a.metadata.name.localeCompare(b.metadata.name),
-  )[0];
+  const fitting = volumes.filter((volume) => !volume.metadata.deletionTimestamp && fits(volume, claim));
+  const reserved = fitting.find((volume) => isReservedFor(volume, claim));
+  if (reserved) return isReachable(reserved, node) ? reserved : undefined;
+  if (onlyReserved) return undefined;
+  const modesOf = ({ spec }: PersistentVolume): number => spec.accessModes?.length ?? 0;
+  return fitting
+    .filter((volume) => isFreeFor(volume, claim) && isReachable(volume, node))
+    .sort(
+      (a, b) =>
+        modesOf(a) - modesOf(b) ||
+        capacityOf(a).compare(capacityOf(b)) ||
+        a.metadata.name.localeCompare(b.metadata.name),
+    )[0];
+}
+
+const fits = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
+  modeOf(volume) === modeOf(claim) &&
+  offersModes(volume, claim) &&
+  capacityOf(volume).compare(requestOf(claim)) >= 0;
+
+const isFreeFor = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
+  !volume.spec.claimRef &&
+  volume.status?.phase === 'Available' &&
+  classNameOf(volume) === classNameOf(claim) &&
+  attributesOf(volume) === attributesOf(claim) &&
+  (!claim.spec.selector || selectorOf(claim.spec.selector).matches(volume.metadata.labels));
+
+function isReachable({ spec }: PersistentVolume, node: Node | undefined): boolean {
+  const affinity = spec.nodeAffinity?.required;
+  return !node || !affinity || nodeSelectorMatches(affinity, node);
 }
 
 export const waitsForConsumer = (

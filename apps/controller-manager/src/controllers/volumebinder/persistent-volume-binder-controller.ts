@@ -20,7 +20,16 @@ import { claimsOf } from '../shared/claims-of-pod';
 import { hostPathProvisioner, provisionedBy, provisionVolume } from './host-path-provisioner';
 import { boundByController } from './annotations';
 import { createBinderMetrics } from './binder-metrics';
-import { classNameOf, findVolume, isReservedFor, mismatchOf, waitsForConsumer } from './match';
+import {
+  classNameOf,
+  defaultClass,
+  findVolume,
+  isReservedFor,
+  mismatchOf,
+  namesClass,
+  waitsForConsumer,
+} from './match';
+import { driverOf, isInTree } from './provisioners';
 import { withoutClaim } from './unbound';
 import { waitingFor } from './waiting';
 
@@ -53,7 +62,7 @@ class VolumeBinder implements Reconciler {
 
   constructor(
     private readonly context: ControllerContext,
-    enqueue: (key: string) => void,
+    private readonly enqueue: (key: string) => void,
   ) {
     const { informers } = context;
     this.claims = informers.for(PersistentVolumeClaims);
@@ -94,7 +103,7 @@ class VolumeBinder implements Reconciler {
         if (name) enqueue(`${namespace}/${name}`);
       },
     });
-    this.classes.addEventHandler({ added: enqueuePending });
+    this.classes.addEventHandler({ added: enqueuePending, updated: enqueuePending });
   }
 
   async reconcile(key: string): Promise<ReconcileResult | void> {
@@ -132,19 +141,30 @@ class VolumeBinder implements Reconciler {
   }
 
   private async syncUnboundClaim(claim: PersistentVolumeClaim): Promise<ReconcileResult | void> {
-    const storageClass = this.classes.lister.get(classNameOf(claim));
     if (claim.spec.volumeName) return this.syncRequestedVolume(claim);
-    if (waitsForConsumer(storageClass, claim)) {
+    const storageClass = this.classes.lister.get(classNameOf(claim));
+    const waits = waitsForConsumer(storageClass, claim);
+    const node = this.nodes.lister.get(claim.metadata.annotations?.[selectedNode] ?? '');
+    const volume = findVolume(claim, this.volumes.lister.list(), { node, onlyReserved: waits });
+    if (volume) return this.bind(volume, claim);
+    const late = namesClass(claim) ? undefined : defaultClass(this.classes.lister.list());
+    if (late) return this.assignClass(claim, late);
+    if (waits) {
       const { reason, message } = waitingFor(this.pods.lister.byIndex(podIndex, keyOf(claim)));
       this.say(claim, 'Normal', reason, message);
       await this.setPhase(claim, 'Pending');
       return { requeueAfterMs: resyncMs };
     }
-    const node = this.nodes.lister.get(claim.metadata.annotations?.[selectedNode] ?? '');
-    const volume = findVolume(claim, this.volumes.lister.list(), node);
-    if (volume) return this.bind(volume, claim);
     await this.setPhase(claim, 'Pending');
     return this.provision(claim, storageClass);
+  }
+
+  /** A claim from before there was a default class. */
+  private async assignClass(claim: PersistentVolumeClaim, { metadata }: StorageClass): Promise<void> {
+    const assigned = { ...claim, spec: { ...claim.spec, storageClassName: metadata.name } };
+    await this.context.client
+      .for(PersistentVolumeClaims)
+      .update(assigned, { namespace: claim.metadata.namespace });
   }
 
   /** A claim that names its volume gets that or none. */
@@ -187,8 +207,11 @@ class VolumeBinder implements Reconciler {
       );
       return { requeueAfterMs: resyncMs };
     }
-    const { provisioner } = storageClass;
-    if (provisioner === 'kubernetes.io/no-provisioner') return;
+    const provisioner = driverOf(storageClass);
+    if (isInTree(provisioner)) {
+      this.say(claim, 'Warning', 'ProvisioningFailed', `no volume plugin matched name: ${provisioner}`);
+      return { requeueAfterMs: resyncMs };
+    }
     if (provisioner === hostPathProvisioner) {
       const volume = provisionVolume(claim, storageClass);
       try {
@@ -286,7 +309,12 @@ class VolumeBinder implements Reconciler {
     const claim = this.claims.lister.get(claimRef.name ?? '', claimRef.namespace);
     const isForClaim = claim?.metadata.uid === claimRef.uid;
     const boundTo = isForClaim ? claim?.spec.volumeName : undefined;
-    if (isForClaim && (!boundTo || boundTo === volume.metadata.name)) return;
+    // The scheduler has bound it, or its provisioner: the claim's half is still to be written.
+    if (claim && isForClaim && !boundTo) return this.enqueue(keyOf(claim));
+    if (boundTo === volume.metadata.name) {
+      await this.writeVolumeStatus(volume, { phase: 'Bound' });
+      return;
+    }
     // What was provisioned for a claim that has another volume is of no use; any other is free again.
     const isSpare = volume.metadata.annotations?.[provisionedBy] !== undefined;
     if (isForClaim && !(isSpare && volume.spec.persistentVolumeReclaimPolicy === 'Delete'))
