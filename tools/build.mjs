@@ -65,12 +65,12 @@ function isCurrent(app, stamps) {
 
 /**
  * A process keeps its source, and V8 two bytes of each character where one of them is beyond Latin-1. esbuild escapes
- * such characters but in regular expressions, where an escape means the same.
+ * what is beyond ASCII but in regular expressions, where an escape means the same; then run.cjs need not decode it.
  */
-function keepOneByte(file) {
+function keepAscii(file) {
   const source = readFileSync(file, 'utf8');
   const escaped = source.replace(
-    /[^\0-\xff]/g,
+    /[^\0-\x7f]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   if (escaped !== source) writeFileSync(file, escaped);
@@ -102,7 +102,7 @@ async function bundle(esbuild, app) {
     metafile: true,
     logLevel: 'error',
   });
-  keepOneByte(join(outDir, `${app}.cjs`));
+  keepAscii(join(outDir, `${app}.cjs`));
   for (const [file, write] of Object.entries(extras[app] ?? {})) write(join(outDir, file));
   const inputs = [
     ...Object.keys(metafile.inputs).filter((f) => !f.includes('node_modules/')),

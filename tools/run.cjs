@@ -11,7 +11,8 @@ const dist = path.join(__dirname, 'apps');
 function run(app, argv) {
   const filename = path.join(dist, `${app}.cjs`);
   const cacheFile = path.join(dist, `${app}.${process.version}-${process.arch}.v8cache`);
-  const source = fs.readFileSync(filename, 'utf8');
+  // The build leaves nothing but ASCII: no need to decode megabytes of UTF-8.
+  const source = fs.readFileSync(filename, 'latin1');
   let cachedData;
   try {
     cachedData = fs.readFileSync(cacheFile);
