@@ -235,8 +235,10 @@ class CronJobController implements Reconciler {
 
 /** The Job may have been made by a run that could not write down that it did: its own time is what was scheduled then. */
 function withScheduleTime(status: CronJobStatus, made: Job): CronJobStatus {
-  const time = made.metadata.annotations?.[scheduledAt];
-  return time && time > (status.lastScheduleTime ?? '') ? { ...status, lastScheduleTime: time } : status;
+  const at = Date.parse(made.metadata.annotations?.[scheduledAt] ?? '');
+  return at > Date.parse(status.lastScheduleTime ?? '1970-01-01T00:00:00Z')
+    ? { ...status, lastScheduleTime: formatTime(at) }
+    : status;
 }
 
 /** One name a scheduled minute: a second attempt for the same time can't make a second Job. */
@@ -250,7 +252,7 @@ function jobOf(cronJob: CronJob, at: number): Job {
       name: jobName(cronJob, at),
       namespace: cronJob.metadata.namespace,
       labels: { ...metadata?.labels },
-      annotations: { ...metadata?.annotations, [scheduledAt]: formatTime(at) },
+      annotations: { ...metadata?.annotations, [scheduledAt]: timeIn(at, cronJob.spec.timeZone) },
       ownerReferences: [controllerRefOf(cronJob, CronJobs)],
     },
     spec: spec ?? { template: {} },
@@ -265,6 +267,16 @@ const referenceOf = ({ metadata }: Job): ObjectReference => ({
   uid: metadata.uid,
   resourceVersion: metadata.resourceVersion,
 });
+
+/** As Go's time.RFC3339 prints it in a time zone; without one, in UTC. */
+function timeIn(at: number, timeZone = 'UTC'): string {
+  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
+  const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const [offset, sign, hours, minutes] = /([+-])(\d\d):(\d\d)/.exec(name) ?? [];
+  if (!offset) return formatTime(at);
+  const ms = (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1);
+  return formatTime(at + ms).replace('Z', offset);
+}
 
 /** As Go's time.RFC1123Z prints it. */
 function goTime(at: number): string {

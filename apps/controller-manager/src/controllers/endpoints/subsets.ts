@@ -1,4 +1,4 @@
-import type { EndpointAddress, EndpointSubset, Pod, Service } from '@tinkernetes/api';
+import type { EndpointAddress, EndpointPort, EndpointSubset, Pod, Service } from '@tinkernetes/api';
 import { isPodReady } from '@tinkernetes/apimachinery';
 import { isEndpointPod, publishesHostname, resolvePorts } from '../endpointslice/pod-endpoints';
 
@@ -11,36 +11,46 @@ export interface Subsets {
   truncated: boolean;
 }
 
-/** A Service's endpoints in the old form: one subset per set of ports. Source: k8s.io/kubernetes/pkg/controller/endpoint. */
+/**
+ * A Service's endpoints in the old form: one subset for all ports that the same Pods serve.
+ * Source: k8s.io/kubernetes/pkg/controller/endpoint, k8s.io/kubernetes/pkg/api/v1/endpoints RepackSubsets.
+ */
 export function subsetsOf(service: Service, pods: readonly Pod[]): Subsets {
   const tolerateUnready = service.spec.publishNotReadyAddresses ?? false;
   const members = pods.filter((pod) => isEndpointPod(pod, { includeTerminating: tolerateUnready }));
   const { kept, truncated } = limit(members);
-  const groups = new Map<
-    string,
-    EndpointSubset & { addresses: EndpointAddress[]; notReadyAddresses: EndpointAddress[] }
-  >();
+  const byPort = new Map<string, { port?: EndpointPort; members: Pod[] }>();
+  const isWithoutPorts = (service.spec.ports?.length ?? 0) === 0;
   for (const pod of kept) {
     const ports = resolvePorts(pod, service).map(({ name, ...port }) => ({
       ...(name ? { name } : {}),
       ...port,
     }));
     // A headless Service without ports still names its Pods.
-    if (ports.length === 0 && (service.spec.ports?.length ?? 0) > 0) continue;
-    const key = JSON.stringify(ports);
-    const group = groups.get(key) ?? { addresses: [], notReadyAddresses: [], ports };
-    (tolerateUnready || isPodReady(pod) ? group.addresses : group.notReadyAddresses).push(
-      addressOf(pod, service),
-    );
+    for (const port of isWithoutPorts ? [undefined] : ports) {
+      const key = JSON.stringify(port ?? null);
+      const entry = byPort.get(key) ?? { port, members: [] };
+      entry.members.push(pod);
+      byPort.set(key, entry);
+    }
+  }
+  const groups = new Map<string, { ports: EndpointPort[]; members: readonly Pod[] }>();
+  for (const [, { port, members }] of [...byPort].sort(([a], [b]) => a.localeCompare(b))) {
+    const key = members.map(({ metadata }) => metadata.name).join();
+    const group = groups.get(key) ?? { ports: [], members };
+    if (port) group.ports.push(port);
     groups.set(key, group);
   }
-  const subsets = [...groups]
-    .sort(([a], [b]) => a.localeCompare(b))
-    .map(([, { addresses, notReadyAddresses, ports }]) => ({
-      ...(addresses.length > 0 ? { addresses: addresses.sort(byIp) } : {}),
-      ...(notReadyAddresses.length > 0 ? { notReadyAddresses: notReadyAddresses.sort(byIp) } : {}),
-      ...(ports && ports.length > 0 ? { ports } : {}),
-    }));
+  const addresses = (pods: readonly Pod[]) => pods.map((pod) => addressOf(pod, service)).sort(byIp);
+  const subsets = [...groups.values()].map(({ ports, members: those }) => {
+    const ready = addresses(those.filter((pod) => tolerateUnready || isPodReady(pod)));
+    const notReady = addresses(those.filter((pod) => !tolerateUnready && !isPodReady(pod)));
+    return {
+      ...(ready.length > 0 ? { addresses: ready } : {}),
+      ...(notReady.length > 0 ? { notReadyAddresses: notReady } : {}),
+      ...(ports.length > 0 ? { ports } : {}),
+    };
+  });
   return { subsets, truncated };
 }
 

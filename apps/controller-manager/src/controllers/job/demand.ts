@@ -28,9 +28,9 @@ export function demandOf(
         ? active.length
         : parallelism
       : Math.min(parallelism, Math.max(0, remainingOf(job, accounting)));
-  const surplus = [...active].sort(byRemoval).slice(0, Math.max(0, active.length - wanted));
-  const duplicates = isIndexed(job) ? duplicatesOf(active, accounting) : [];
-  const remove = [...new Set([...duplicates, ...surplus])];
+  const duplicates = isIndexed(job) ? duplicatesOf(job, active, accounting) : [];
+  const others = active.filter((pod) => !duplicates.includes(pod)).sort(byRemoval);
+  const remove = [...duplicates, ...others.slice(0, Math.max(0, others.length - wanted))];
   const kept = active.filter((pod) => !remove.includes(pod));
   const slots = wanted - kept.length - (onlyReplacesFailed(job) ? terminating.length : 0);
   const missing = Math.min(maxCreations, Math.max(0, slots));
@@ -54,15 +54,23 @@ export function demandOf(
 const remainingOf = (job: Job, { succeeded, failedIndexes }: Accounting): number =>
   (job.spec.completions ?? 0) - succeeded - failedIndexes.size;
 
-/** Pods of an index that another Pod has, that is completed, or that is no index at all. */
-function duplicatesOf(active: readonly Pod[], { completedIndexes, failedIndexes }: Accounting): Pod[] {
+/** Pods of an index that another Pod has, that is completed, or that is none, or none any more. */
+function duplicatesOf(
+  { spec: { completions = 0 } }: Job,
+  active: readonly Pod[],
+  { completedIndexes, failedIndexes }: Accounting,
+): Pod[] {
   const seen = new Set<number>();
   return [...active]
     .sort((a, b) => -byRemoval(a, b))
     .filter((pod) => {
       const index = indexOf(pod);
       const isSurplus =
-        index === undefined || seen.has(index) || completedIndexes.has(index) || failedIndexes.has(index);
+        index === undefined ||
+        index >= completions ||
+        seen.has(index) ||
+        completedIndexes.has(index) ||
+        failedIndexes.has(index);
       if (index !== undefined) seen.add(index);
       return isSurplus;
     });

@@ -188,3 +188,11 @@ it('counts each finished Pod once: through the uncounted list, however often it 
   const released = [podOf('p', { phase: 'Succeeded', exitCode: 0, tracked: false })];
   expect(account({ ...job, status }, released).succeeded).toBe(1);
 });
+
+it('an elastic Job that shrinks removes the Pods of the indexes that are gone, and no more than those', () => {
+  const job = jobOf({ completionMode: 'Indexed', completions: 2, parallelism: 2 });
+  const active = [2, 1, 0, 3].map((index) => podOf(`p${index}`, { index }));
+  const plan = demandOf(job, { active, terminating: [], accounting: account(job, active) });
+  expect(plan.remove.map((pod) => pod.metadata.name).sort()).toEqual(['p2', 'p3']);
+  expect(plan.create).toEqual([]);
+});

@@ -20,7 +20,6 @@ function matchRule(rule: PodFailurePolicyRule, pod: Pod): string | undefined {
   const subject = `pod ${pod.metadata.namespace}/${pod.metadata.name}`;
   const { onExitCodes, onPodConditions } = rule;
   if (onExitCodes) {
-    const initNames = new Set((pod.spec.initContainers ?? []).map((c) => c.name));
     const known = new Set(allContainers(pod.spec).map((c) => c.name));
     const statuses = [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])];
     const failed = statuses.find(({ name, state }) => {
@@ -29,10 +28,8 @@ function matchRule(rule: PodFailurePolicyRule, pod: Pod): string | undefined {
       if (onExitCodes.containerName !== undefined && onExitCodes.containerName !== name) return false;
       return onExitCodes.values.includes(code) === (onExitCodes.operator === 'In');
     });
-    if (failed) {
-      const kind = initNames.has(failed.name) ? 'Init container' : 'Container';
-      return `${kind} ${failed.name} for ${subject} failed with exit code ${failed.state?.terminated?.exitCode}`;
-    }
+    if (failed)
+      return `Container ${failed.name} for ${subject} failed with exit code ${failed.state?.terminated?.exitCode}`;
   }
   for (const { type, status = 'True' } of onPodConditions ?? []) {
     if (pod.status?.conditions?.some((c) => c.type === type && c.status === status))

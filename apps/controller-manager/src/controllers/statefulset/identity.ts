@@ -19,6 +19,14 @@ export function ordinalOf(set: StatefulSet, name: string): number | undefined {
   return match && match[1] === set.metadata.name ? Number(match[2]) : undefined;
 }
 
+/** What tells members apart, also for a Service of one of them. */
+export const identityLabels = (name: string, ordinal: number) => ({
+  [podNameLabel]: name,
+  [podIndexLabel]: String(ordinal),
+});
+
+export const hasIdentity = ({ metadata }: Pod): boolean => metadata.labels?.[podNameLabel] === metadata.name;
+
 export interface MemberRevision {
   name: string;
   template: PodTemplateSpec;
@@ -48,8 +56,7 @@ export function memberPod(set: StatefulSet, ordinal: number, revision: MemberRev
       name,
       labels: {
         ...metadata.labels,
-        [podNameLabel]: name,
-        [podIndexLabel]: String(ordinal),
+        ...identityLabels(name, ordinal),
         [revisionHashLabel]: revision.name,
       },
     },

@@ -1,10 +1,14 @@
 import type { Pod, StatefulSet } from '@tinkernetes/api';
 import { isPodAvailable, isPodReady, scaledValue } from '@tinkernetes/apimachinery';
-import { ordinalOf, revisionOfPod, startOrdinal } from './identity';
+import { hasIdentity, ordinalOf, revisionOfPod, startOrdinal } from './identity';
 
 export type Action =
   | { do: 'create'; ordinal: number; revision: 'current' | 'update' }
-  | { do: 'delete'; pod: Pod; because: 'finished' | 'condemned' | 'update' };
+  /** Its labels say no longer which member it is. */
+  | { do: 'identify'; pod: Pod }
+  /** Its claims may have been deleted while it waited for them. */
+  | { do: 'claim'; ordinal: number }
+  | { do: 'delete'; pod: Pod };
 
 export interface PlanInput {
   set: StatefulSet;
@@ -35,34 +39,38 @@ export function planActions({ set, pods, updateRevision, now }: PlanInput): Acti
 
   for (const ordinal of wanted) {
     const pod = byOrdinal.get(ordinal);
-    const finished = pod && isFinished(pod) && !isTerminating(pod);
-    if (pod && finished) actions.push({ do: 'delete', pod, because: 'finished' });
-    if (!pod || finished) actions.push({ do: 'create', ordinal, revision: revisionFor(set, ordinal) });
-    const waits = !pod || finished || isTerminating(pod) || !isAvailable(pod);
+    // One that has ended goes first: the next takes its name once it is gone.
+    const ended = pod !== undefined && isFinished(pod);
+    if (ended && !isTerminating(pod)) actions.push({ do: 'delete', pod });
+    if (!pod) actions.push({ do: 'create', ordinal, revision: revisionFor(set, ordinal) });
+    if (pod?.status?.phase === 'Pending') actions.push({ do: 'claim', ordinal });
+    const waits = !pod || ended || isTerminating(pod) || !isAvailable(pod);
     if (isOrdered && waits) return actions;
+    if (pod && !ended && !hasIdentity(pod)) actions.push({ do: 'identify', pod });
   }
 
   const condemned = pods
     .filter((pod) => !wanted.includes(ordinalOf(set, pod.metadata.name) ?? -1))
     .sort((a, b) => (ordinalOf(set, b.metadata.name) ?? 0) - (ordinalOf(set, a.metadata.name) ?? 0));
+  const firstUnavailable = [...condemned].reverse().find((pod) => isTerminating(pod) || !isAvailable(pod));
   for (const pod of condemned) {
     if (isTerminating(pod)) {
       if (isOrdered) return actions;
       continue;
     }
-    actions.push({ do: 'delete', pod, because: 'condemned' });
+    // Of several that serve nobody, the others wait for the first.
+    if (isOrdered && !isAvailable(pod) && pod !== firstUnavailable) return actions;
+    actions.push({ do: 'delete', pod });
     if (isOrdered) return actions;
   }
 
   if (set.spec.updateStrategy?.type === 'OnDelete') return actions;
-  const created = new Set(actions.flatMap((a) => (a.do === 'create' ? [a.ordinal] : [])));
-  return [...actions, ...planUpdate({ set, byOrdinal, created, wanted, updateRevision, isAvailable })];
+  return [...actions, ...planUpdate({ set, byOrdinal, wanted, updateRevision, isAvailable })];
 }
 
 interface UpdateInput {
   set: StatefulSet;
   byOrdinal: ReadonlyMap<number, Pod>;
-  created: ReadonlySet<number>;
   wanted: readonly number[];
   updateRevision: string;
   isAvailable(pod: Pod): boolean;
@@ -70,24 +78,29 @@ interface UpdateInput {
 
 /** How many of so many Pods may be away at a time. */
 export const maxUnavailableOf = ({ spec }: StatefulSet, replicas: number): number =>
-  Math.max(1, scaledValue(spec.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1, replicas, 'up'));
+  Math.max(1, scaledValue(spec.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1, replicas, 'down'));
 
-/** From the highest ordinal down to the partition, at most maxUnavailable (1) Pods away at a time. */
-function planUpdate({ set, byOrdinal, created, wanted, updateRevision, isAvailable }: UpdateInput): Action[] {
-  const { partition = 0 } = set.spec.updateStrategy?.rollingUpdate ?? {};
-  const allowed = maxUnavailableOf(set, wanted.length);
-  const targets = wanted.filter((ordinal) => ordinal >= startOrdinal(set) + partition).reverse();
-  const actions: Action[] = [];
-  let away = 0;
-  for (const ordinal of targets) {
-    if (away >= allowed) break;
-    const pod = byOrdinal.get(ordinal);
-    if (pod && !created.has(ordinal) && revisionOfPod(pod) !== updateRevision && !isTerminating(pod)) {
-      actions.push({ do: 'delete', pod, because: 'update' });
-      away++;
-    } else if (!pod || isTerminating(pod) || !isAvailable(pod)) away++;
+/**
+ * From the highest ordinal down to the partition: one after the other, or, where maxUnavailable is given, as many as
+ * it leaves besides all that are away already.
+ */
+function planUpdate({ set, byOrdinal, wanted, updateRevision, isAvailable }: UpdateInput): Action[] {
+  const { partition = 0, maxUnavailable } = set.spec.updateStrategy?.rollingUpdate ?? {};
+  const isAway = (pod: Pod | undefined) => !pod || isTerminating(pod) || !isAvailable(pod);
+  const isOld = (pod: Pod | undefined): pod is Pod =>
+    pod !== undefined && !isFinished(pod) && !isTerminating(pod) && revisionOfPod(pod) !== updateRevision;
+  const targets = wanted
+    .filter((ordinal) => ordinal >= startOrdinal(set) + partition)
+    .reverse()
+    .map((ordinal) => byOrdinal.get(ordinal));
+  const remove = (pod: Pod): Action => ({ do: 'delete', pod });
+  if (maxUnavailable === undefined) {
+    const next = targets.find((pod) => isOld(pod) || isAway(pod));
+    return isOld(next) ? [remove(next)] : [];
   }
-  return actions;
+  const away = wanted.filter((ordinal) => isAway(byOrdinal.get(ordinal))).length;
+  const room = Math.max(0, maxUnavailableOf(set, wanted.length) - away);
+  return targets.filter(isOld).slice(0, room).map(remove);
 }
 
 /** New Pods below the partition come at the current revision, others at the update revision. */

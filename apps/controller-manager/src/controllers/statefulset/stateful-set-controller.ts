@@ -1,6 +1,5 @@
 import {
   ControllerRevisions,
-  PersistentVolumeClaims,
   Pods,
   StatefulSets,
   type ControllerRevision,
@@ -11,13 +10,20 @@ import { ignoreNotFound, isAlreadyExists, isNotFound, selectorOf } from '@tinker
 import { claimChildren, type ReconcileResult, type Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
-import { ensureRevision, templateOf, truncateHistory } from '../shared/controller-revisions';
+import { claimRevisions, ensureRevision, templateOf, truncateHistory } from '../shared/controller-revisions';
 import { childCandidates, indexByControllerUid } from '../shared/owner-index';
 import { watchOwned } from '../shared/owned-objects';
 import { sameStatus } from '../shared/same-status';
 import { watchObjects } from '../shared/watch-objects';
-import { isLeaving, missingOwners } from './claim-retention';
-import { memberClaims, memberPod, ordinalOf, podName, revisionOfPod, type MemberRevision } from './identity';
+import {
+  identityLabels,
+  memberPod,
+  ordinalOf,
+  podName,
+  revisionOfPod,
+  type MemberRevision,
+} from './identity';
+import { MemberClaims } from './member-claims';
 import { registerSetMetrics } from './metrics';
 import { planActions, type Action } from './plan';
 import { calculateStatus } from './status';
@@ -53,7 +59,7 @@ class StatefulSetController implements Reconciler {
     registerSetMetrics(context.metrics, this.sets.lister);
     this.pods = informers.for(Pods);
     this.revisions = informers.for(ControllerRevisions);
-    this.claims = informers.for(PersistentVolumeClaims);
+    this.claims = new MemberClaims(context);
     indexByControllerUid(this.pods);
     indexByControllerUid(this.revisions);
     watchObjects(this.sets, enqueue);
@@ -70,7 +76,7 @@ class StatefulSetController implements Reconciler {
     if (!set) return;
     const { clock } = this.context;
     const pods = await this.claimPods(set, signal);
-    const { revisions, update, collisionCount } = await this.revisionsOf(set);
+    const { revisions, update, collisionCount } = await this.revisionsOf(set, signal);
     const current = revisions.find((r) => r.metadata.name === set.status?.currentRevision) ?? update;
     const input = { set, pods, updateRevision: update.metadata.name, now: clock.now() };
     const actions = planActions(input);
@@ -82,7 +88,7 @@ class StatefulSetController implements Reconciler {
       collisionCount,
       now: clock.now(),
     });
-    if (!set.metadata.deletionTimestamp) await this.keepClaimsOwned(set, pods);
+    if (!set.metadata.deletionTimestamp) await this.claims.keepOwned(set, pods);
     await this.perform(set, actions, { current: memberRevision(current), update: memberRevision(update) });
     if (set.metadata.deletionTimestamp) return;
     await truncateHistory(this.context.client, revisions, {
@@ -97,37 +103,62 @@ class StatefulSetController implements Reconciler {
     actions: readonly Action[],
     revisions: Record<'current' | 'update', MemberRevision>,
   ): Promise<void> {
-    const deletions = actions.filter((a) => a.do === 'delete');
-    const creations = actions.filter((a) => a.do === 'create');
-    await settleAll(deletions.map(({ pod, because }) => this.deletePod(set, pod, because)));
+    const ofKind = <K extends Action['do']>(kind: K) =>
+      actions.filter((action): action is Extract<Action, { do: K }> => action.do === kind);
+    await settleAll([
+      ...ofKind('delete').map(({ pod }) => this.deletePod(set, pod)),
+      ...ofKind('identify').map(({ pod }) => this.identify(set, pod)),
+      ...ofKind('claim').map(({ ordinal }) => this.claims.create(set, ordinal)),
+    ]);
     await settleAll(
-      creations.map(({ ordinal, revision }) => this.createPod(set, ordinal, revisions[revision])),
+      ofKind('create').map(({ ordinal, revision }) => this.createPod(set, ordinal, revisions[revision])),
     );
   }
 
   private async createPod(set: StatefulSet, ordinal: number, revision: MemberRevision): Promise<void> {
-    const { client, recorder } = this.context;
-    const { namespace, name: setName } = set.metadata;
+    const { client } = this.context;
+    const { namespace } = set.metadata;
     const name = podName(set, ordinal);
     const trace = client.traceOf(set);
+    this.claims.checkFree(set, ordinal);
     try {
-      await this.createClaims(set, ordinal);
+      await this.claims.create(set, ordinal);
       await client.for(Pods).create(memberPod(set, ordinal, revision), { namespace, trace });
-      recorder.event(
-        set,
-        'Normal',
-        'SuccessfulCreate',
-        `create Pod ${name} in StatefulSet ${setName} successful`,
-      );
+      this.tell(set, name, { verb: 'create' });
     } catch (error) {
       if (isAlreadyExists(error)) return this.checkNameIsOurs(set, name, error);
-      const { message } = error as Error;
-      recorder.event(
-        set,
-        'Warning',
-        'FailedCreate',
-        `create Pod ${name} in StatefulSet ${setName} failed error: ${message}`,
-      );
+      this.tell(set, name, { verb: 'create', error });
+      throw error;
+    }
+  }
+
+  private tell(
+    set: StatefulSet,
+    pod: string,
+    { verb, error }: { verb: 'create' | 'update' | 'delete'; error?: unknown },
+  ): void {
+    const { recorder } = this.context;
+    const what = `${verb} Pod ${pod} in StatefulSet ${set.metadata.name}`;
+    const reason = verb[0]?.toUpperCase() + verb.slice(1);
+    if (error === undefined) recorder.event(set, 'Normal', `Successful${reason}`, `${what} successful`);
+    else {
+      const message = `${what} failed error: ${(error as Error).message}`;
+      recorder.event(set, 'Warning', `Failed${reason}`, message);
+    }
+  }
+
+  private async identify(set: StatefulSet, pod: Pod): Promise<void> {
+    const { name, namespace } = pod.metadata;
+    const labels = { ...pod.metadata.labels, ...identityLabels(name, ordinalOf(set, name) ?? 0) };
+    const { client } = this.context;
+    try {
+      await client
+        .for(Pods)
+        .update({ ...pod, metadata: { ...pod.metadata, labels } }, { namespace, trace: client.traceOf(set) });
+      this.tell(set, name, { verb: 'update' });
+    } catch (error) {
+      if (isNotFound(error)) return;
+      this.tell(set, name, { verb: 'update', error });
       throw error;
     }
   }
@@ -142,87 +173,17 @@ class StatefulSetController implements Reconciler {
     throw new Error(`pod ${name} exists already and is not of this set`, { cause });
   }
 
-  private async createClaims(set: StatefulSet, ordinal: number): Promise<void> {
-    const { client, recorder } = this.context;
-    const { namespace, name: setName } = set.metadata;
-    for (const claim of memberClaims(set, ordinal)) {
-      const { name } = claim.metadata;
-      const existing = this.claims.lister.get(name, namespace);
-      if (existing && isLeaving(existing, podName(set, ordinal)))
-        throw new Error(`pvc ${name} is being deleted`);
-      if (existing) continue;
-      const subject = `create Claim ${name} Pod ${podName(set, ordinal)} in StatefulSet ${setName}`;
-      try {
-        await client.for(PersistentVolumeClaims).create(claim, { namespace, trace: client.traceOf(set) });
-        recorder.event(set, 'Normal', 'SuccessfulCreate', `${subject} success`);
-      } catch (error) {
-        if (isAlreadyExists(error)) continue;
-        recorder.event(
-          set,
-          'Warning',
-          'FailedCreate',
-          `${subject} failed error: ${(error as Error).message}`,
-        );
-        throw error;
-      }
-    }
-  }
-
-  private async deletePod(
-    set: StatefulSet,
-    pod: Pod,
-    because: 'finished' | 'condemned' | 'update',
-  ): Promise<void> {
-    const { client, recorder } = this.context;
+  private async deletePod(set: StatefulSet, pod: Pod): Promise<void> {
+    const { client } = this.context;
     const { name, namespace, uid } = pod.metadata;
-    const setName = set.metadata.name;
-    if (because === 'finished') {
-      const [type, reason, what] =
-        pod.status?.phase === 'Failed'
-          ? (['Warning', 'RecreatingFailedPod', 'failed'] as const)
-          : (['Normal', 'RecreatingTerminatedPod', 'terminated'] as const);
-      recorder.event(
-        set,
-        type,
-        reason,
-        `StatefulSet ${namespace}/${setName} is recreating ${what} Pod ${name}`,
-      );
-    }
     try {
       await client.for(Pods).delete(name, { namespace, preconditions: { uid }, trace: client.traceOf(set) });
     } catch (error) {
       if (isNotFound(error)) return;
-      const { message } = error as Error;
-      recorder.event(
-        set,
-        'Warning',
-        'FailedDelete',
-        `delete Pod ${name} in StatefulSet ${setName} failed error: ${message}`,
-      );
+      this.tell(set, name, { verb: 'delete', error });
       throw error;
     }
-    recorder.event(
-      set,
-      'Normal',
-      'SuccessfulDelete',
-      `delete Pod ${name} in StatefulSet ${setName} successful`,
-    );
-  }
-
-  /** Claims get the owners that the retention policy calls for, before the Pod goes that one of them may go with. */
-  private async keepClaimsOwned(set: StatefulSet, pods: readonly Pod[]): Promise<void> {
-    const { namespace } = set.metadata;
-    const claims = this.context.client.for(PersistentVolumeClaims);
-    for (const pod of pods) {
-      for (const { metadata } of memberClaims(set, ordinalOf(set, pod.metadata.name) ?? 0)) {
-        const claim = this.claims.lister.get(metadata.name, namespace);
-        const ownerReferences = claim && missingOwners(set, pod, claim);
-        if (!claim || !ownerReferences) continue;
-        await claims
-          .update({ ...claim, metadata: { ...claim.metadata, ownerReferences } }, { namespace })
-          .catch(ignoreNotFound);
-      }
-    }
+    this.tell(set, name, { verb: 'delete' });
   }
 
   private async writeStatus(set: StatefulSet, input: Parameters<typeof calculateStatus>[1]): Promise<void> {
@@ -237,11 +198,20 @@ class StatefulSetController implements Reconciler {
 
   private async revisionsOf(
     set: StatefulSet,
+    signal: AbortSignal,
   ): Promise<{ revisions: ControllerRevision[]; update: ControllerRevision; collisionCount: number }> {
-    const existing = childCandidates(this.revisions, set).filter((r) =>
-      r.metadata.ownerReferences?.some((o) => o.uid === set.metadata.uid),
-    );
-    const current = await ensureRevision(this.context.client, existing, {
+    const { client } = this.context;
+    const { name, namespace } = set.metadata;
+    const existing = await claimRevisions({
+      owner: set,
+      ownerDescriptor: StatefulSets,
+      selector: selectorOf(set.spec.selector),
+      client: client.for(ControllerRevisions),
+      candidates: childCandidates(this.revisions, set),
+      freshOwner: () => client.for(StatefulSets).get(name, { namespace }),
+      signal,
+    });
+    const current = await ensureRevision(client, existing, {
       owner: set,
       descriptor: StatefulSets,
       template: set.spec.template,

@@ -20,8 +20,10 @@ export function calculateStatus(
   const ready = pods.filter(isRunningAndReady);
   const replicas = pods.length;
   const updated = living.filter((pod) => revisionOfPod(pod) === updateRevision).length;
+  const wanted = set.spec.replicas ?? 1;
   const isDone =
-    set.spec.updateStrategy?.type !== 'OnDelete' && updated === replicas && ready.length === replicas;
+    set.spec.updateStrategy?.type !== 'OnDelete' &&
+    [replicas, updated, ready.length].every((count) => count === wanted);
   const current = isDone ? updateRevision : currentRevision;
   return {
     observedGeneration: set.metadata.generation,
