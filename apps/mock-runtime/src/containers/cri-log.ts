@@ -10,7 +10,8 @@ const maxLine = 16 * 1024;
 
 /**
  * A container's log file in CRI format: `<RFC 3339 nano> <stream> <P|F> <text>`. Lines that come in one turn of the
- * event loop are written together.
+ * event loop are written together. Strings in here hold a byte a character: what programs print need not be text, and
+ * characters may come in pieces.
  */
 export class CriLog {
   /** Opened with the first line: most containers write none. */
@@ -30,7 +31,7 @@ export class CriLog {
   }
 
   append(stream: LogStream, data: Buffer): void {
-    const lines = (this.partial[stream] + data.toString('utf8')).split('\n');
+    const lines = (this.partial[stream] + data.toString('latin1')).split('\n');
     this.partial[stream] = lines.pop() ?? '';
     for (const line of lines) this.addLine(stream, line);
     while (this.partial[stream].length >= maxLine) {
@@ -47,10 +48,10 @@ export class CriLog {
     this.fd = this.create();
   }
 
-  /** Writes what is left, also a line without its end, and closes the file. */
+  /** Writes what is left, also a line without its end (tag P, as containerd does), and closes the file. */
   async close(): Promise<void> {
     for (const stream of ['stdout', 'stderr'] as const) {
-      if (this.partial[stream] !== '') this.addLine(stream, this.partial[stream]);
+      if (this.partial[stream] !== '') this.add(stream, 'P', this.partial[stream]);
       this.partial[stream] = '';
     }
     await this.flush();
@@ -110,7 +111,7 @@ export class CriLog {
   private async write(text: string): Promise<void> {
     const fd = (this.fd ??= this.create());
     await new Promise<void>((resolve, reject) => {
-      write(fd, text, (error) => (error ? reject(error) : resolve()));
+      write(fd, text, null, 'latin1', (error) => (error ? reject(error) : resolve()));
     });
   }
 
