@@ -3,6 +3,10 @@ import type { FlagSpec } from '@tinkernetes/component-base';
 /** Under upstream's names, where upstream has them. */
 export const flags = {
   address: { type: 'string', default: '0.0.0.0', help: 'The IP address for the kubelet to serve on' },
+  'allowed-unsafe-sysctls': {
+    type: 'list',
+    help: 'Sysctls besides the safe ones that Pods may set, e.g. kernel.msg*,net.core.somaxconn',
+  },
   'bootstrap-kubeconfig': {
     type: 'string',
     help: 'Kubeconfig used to ask for a client certificate when --kubeconfig does not exist yet',
@@ -89,6 +93,14 @@ export const flags = {
     type: 'duration',
     default: 120_000,
     help: 'Younger images are not deleted',
+  },
+  'kube-reserved': {
+    type: 'list',
+    help: "What of the node is for Kubernetes' own daemons, e.g. cpu=200m,memory=500Mi,ephemeral-storage=1Gi",
+  },
+  'system-reserved': {
+    type: 'list',
+    help: 'What of the node is for the system and its daemons, e.g. cpu=200m,memory=500Mi,ephemeral-storage=1Gi',
   },
   'max-pods': { type: 'number', default: 110, min: 1, help: 'Number of Pods that can run on this node' },
   'node-ip': { type: 'list', help: 'IP addresses of the node' },

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 export interface KubeletConfiguration {
   kind?: string;
   address?: string;
+  allowedUnsafeSysctls?: string[];
   port?: number;
   authentication?: { x509?: { clientCAFile?: string } };
   clusterDNS?: string[];
@@ -28,6 +29,7 @@ export interface KubeletConfiguration {
   imageGCHighThresholdPercent?: number;
   imageGCLowThresholdPercent?: number;
   imageMinimumGCAge?: string;
+  kubeReserved?: Record<string, string>;
   maxPods?: number;
   nodeLeaseDurationSeconds?: number;
   nodeStatusReportFrequency?: string;
@@ -44,6 +46,7 @@ export interface KubeletConfiguration {
   staticPodPath?: string;
   staticPodURL?: string;
   syncFrequency?: string;
+  systemReserved?: Record<string, string>;
   tlsCertFile?: string;
   tlsPrivateKeyFile?: string;
 }

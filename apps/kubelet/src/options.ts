@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { parseThresholds, type Threshold } from './eviction/thresholds';
 import { flags } from './flags';
 import { duration, readConfiguration } from './kubelet-configuration';
+import { parseReserved, type Reserved } from './node/reserved';
+import { parseAllowedSysctls } from './pods/sysctls';
 import { shutdownPeriods, type ShutdownPeriod } from './shutdown/shutdown-periods';
 
 export { flags };
@@ -40,6 +42,9 @@ export interface Options {
   clusterDomain: string;
   resolvConf: string;
   maxPods: number;
+  /** What of the node is not for Pods: for the system, and for Kubernetes' own daemons. */
+  reserved: readonly Reserved[];
+  allowedUnsafeSysctls: readonly string[];
   imageGCHigh: number;
   imageGCLow: number;
   imageMinimumGCAgeMs: number;
@@ -110,6 +115,11 @@ export async function toOptions(values: FlagValues<typeof flags>): Promise<Optio
     clusterDomain: choose('cluster-domain', config.clusterDomain),
     resolvConf: choose('resolv-conf', config.resolvConf),
     maxPods: choose('max-pods', config.maxPods),
+    reserved: [
+      parseReserved('system-reserved', choose('system-reserved', statements(config.systemReserved, '='))),
+      parseReserved('kube-reserved', choose('kube-reserved', statements(config.kubeReserved, '='))),
+    ],
+    allowedUnsafeSysctls: parseAllowedSysctls(choose('allowed-unsafe-sysctls', config.allowedUnsafeSysctls)),
     imageGCHigh: choose('image-gc-high-threshold', config.imageGCHighThresholdPercent),
     imageGCLow: choose('image-gc-low-threshold', config.imageGCLowThresholdPercent),
     imageMinimumGCAgeMs: choose(
@@ -181,7 +191,8 @@ function choice(values: FlagValues<typeof flags>) {
     configured: FlagValues<typeof flags>[K] | undefined,
   ): FlagValues<typeof flags>[K] => {
     const spec: FlagSpec = flags[name];
-    return configured !== undefined && values[name] === spec.default ? configured : values[name];
+    const isLeftOut = values[name] === (spec.default ?? undefined) || String(values[name]) === '';
+    return configured !== undefined && isLeftOut ? configured : values[name];
   };
 }
 

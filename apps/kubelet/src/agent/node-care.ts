@@ -6,6 +6,7 @@ import { NodeLease } from '../node/node-lease';
 import { NodeReporter } from '../node/node-reporter';
 import type { PodVerdict } from '../pods/pod-status';
 import type { WorkerState } from '../pods/pod-workers';
+import { sysctlRefusal } from '../pods/sysctls';
 import { podUsages } from '../server/stats-summary';
 import { ShutdownManager } from '../shutdown/shutdown-manager';
 import type { AgentContext } from './agent-context';
@@ -35,9 +36,13 @@ export class NodeCare {
     this.reporter = this.createReporter();
   }
 
-  /** Why the node under pressure, or going down, does not take the Pod. */
+  /** Why the node under pressure, or going down, or whatever runs on it, does not take the Pod. */
   refusalOf(pod: Pod): PodVerdict | undefined {
-    return this.shutdown.refusal ?? this.eviction.refusalOf(pod);
+    return (
+      this.shutdown.refusal ??
+      this.eviction.refusalOf(pod) ??
+      sysctlRefusal(pod, this.agent.options.allowedUnsafeSysctls)
+    );
   }
 
   /** A Pod has ended. */
@@ -128,7 +133,9 @@ export class NodeCare {
       }),
       images: () => shared.nodeImages(),
       devices: () => this.parts.devices.offered(),
+      runtime: () => shared.health.offered,
       registerNode: options.registerNode,
+      isLight: options.ownerLabel !== undefined,
       onHeartbeat: () => this.lookAround(),
     });
   }

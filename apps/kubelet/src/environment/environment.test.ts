@@ -25,6 +25,8 @@ const context = (more: Partial<EnvironmentContext> = {}): EnvironmentContext => 
   },
   services: [],
   node: undefined,
+  volumeFile: (volume, path) =>
+    Promise.resolve(volume === 'shared' && path === 'made.env' ? "A='from a file'\n" : undefined),
   addresses: { podIPs: ['10.244.0.5'], hostIPs: ['172.30.0.11'] },
   ...more,
 });
@@ -69,10 +71,26 @@ describe('makeEnvironment', () => {
         { name: 'APP', valueFrom: { fieldRef: { fieldPath: "metadata.labels['app']" } } },
         { name: 'MEM', valueFrom: { resourceFieldRef: { resource: 'limits.memory', divisor: '1Mi' } } },
         { name: 'CPU', valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } },
+        {
+          name: 'FILE',
+          valueFrom: { fileKeyRef: { volumeName: 'shared', path: 'made.env', key: 'A' } },
+        },
+        {
+          name: 'NO_FILE',
+          valueFrom: { fileKeyRef: { volumeName: 'shared', path: 'none', key: 'A', optional: true } },
+        },
         { name: 'NOPE', valueFrom: { configMapKeyRef: { name: 'absent', key: 'x', optional: true } } },
       ],
     });
-    expect(env).toEqual({ TOKEN: 's3cret', A: '1', IP: '10.244.0.5', APP: 'web', MEM: '64', CPU: '1' });
+    expect(env).toEqual({
+      TOKEN: 's3cret',
+      A: '1',
+      IP: '10.244.0.5',
+      APP: 'web',
+      FILE: 'from a file',
+      MEM: '64',
+      CPU: '1',
+    });
   });
 
   it.each([
@@ -80,6 +98,14 @@ describe('makeEnvironment', () => {
     [{ secretKeyRef: { name: 'absent', key: 'x' } }, 'secret "absent" not found'],
     [{ configMapKeyRef: { name: 'settings', key: 'x' } }, "couldn't find key x in ConfigMap ns/settings"],
     [{ secretKeyRef: { name: 'keys', key: 'x' } }, "couldn't find key x in Secret ns/keys"],
+    [
+      { fileKeyRef: { volumeName: 'shared', path: 'made.env', key: 'B' } },
+      'environment variable key "B" not found in file "made.env"',
+    ],
+    [
+      { fileKeyRef: { volumeName: 'shared', path: 'none.env', key: 'A' } },
+      'failed to open environment variable file "none.env" of volume "shared"',
+    ],
   ])('refuses %j', async (valueFrom, message) => {
     await expect(environment({ env: [{ name: 'V', valueFrom }] })).rejects.toThrow(message);
   });

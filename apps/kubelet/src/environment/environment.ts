@@ -3,11 +3,13 @@ import type {
   Container,
   EnvVar,
   EnvVarSource,
+  FileKeySelector,
   Node,
   Pod,
   Secret,
   Service,
 } from '@tinkernetes/api';
+import { EnvFileError, valueInEnvFile } from './env-file';
 import { expand } from './expansion';
 import { fieldValue, resourceValue, type PodAddresses } from './field-ref';
 import { serviceEnvironment, visibleServices } from './service-env';
@@ -23,6 +25,8 @@ export interface EnvironmentContext {
   services: readonly Service[];
   node: Node | undefined;
   addresses: PodAddresses;
+  /** The text of a file in one of the Pod's volumes; undefined: there is none. */
+  volumeFile(volume: string, path: string): Promise<string | undefined>;
 }
 
 /** The container can't be configured: reason CreateContainerConfigError. */
@@ -102,7 +106,7 @@ async function variableValue(variable: EnvVar, at: VariableContext): Promise<str
 }
 
 async function referredValue(
-  { configMapKeyRef, secretKeyRef, fieldRef, resourceFieldRef }: EnvVarSource,
+  { configMapKeyRef, secretKeyRef, fieldRef, fileKeyRef, resourceFieldRef }: EnvVarSource,
   { pod, container, context }: VariableContext,
 ): Promise<string | undefined> {
   const namespace = pod.metadata.namespace ?? '';
@@ -128,5 +132,27 @@ async function referredValue(
     }
     return value === undefined ? undefined : Buffer.from(value, 'base64').toString();
   }
+  if (fileKeyRef) return fileValue(fileKeyRef, context);
   throw new ContainerConfigError('environment variable has a valueFrom of an unknown kind');
+}
+
+/** Source: KEP-3721. */
+async function fileValue(
+  { volumeName, path, key, optional }: FileKeySelector,
+  { volumeFile }: EnvironmentContext,
+): Promise<string | undefined> {
+  const text = await volumeFile(volumeName, path);
+  if (text === undefined && !optional)
+    throw new ContainerConfigError(
+      `failed to open environment variable file "${path}" of volume "${volumeName}": no such file or directory`,
+    );
+  try {
+    const value = valueInEnvFile(text ?? '', key) ?? '';
+    if (value === '' && !optional)
+      throw new ContainerConfigError(`environment variable key "${key}" not found in file "${path}"`);
+    return value === '' ? undefined : value;
+  } catch (error) {
+    if (!(error instanceof EnvFileError)) throw error;
+    throw new ContainerConfigError(`couldn't parse env file "${path}": ${error.message}`, { cause: error });
+  }
 }

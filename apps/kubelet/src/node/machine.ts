@@ -1,19 +1,19 @@
-import type { NodeSystemInfo, Quantity } from '@tinkernetes/api';
+import type { NodeSystemInfo } from '@tinkernetes/api';
+import type { Quantity } from '@tinkernetes/apimachinery';
 import { readFile, statfs } from 'node:fs/promises';
 import { arch, availableParallelism, release, totalmem } from 'node:os';
+import { amountOf, type Signal, type Threshold } from '../eviction/thresholds';
+import type { Options } from '../options';
 import { ignoreMissing } from '../volumes/atomic-writer';
 import { kubeletVersion } from '../version';
+import { allocatableOf, type Reserved } from './reserved';
 
 export interface Machine {
-  capacity: Record<string, Quantity>;
-  allocatable: Record<string, Quantity>;
+  capacity: Record<string, string>;
+  allocatable: Record<string, string>;
   memoryBytes: number;
   info: Omit<NodeSystemInfo, 'containerRuntimeVersion'>;
 }
-
-/** Memory that is not for Pods: the hard eviction threshold. */
-const evictionMemoryBytes = 100 * 1024 * 1024;
-const evictionDiskShare = 0.1;
 
 export const architecture = (): string => ({ x64: 'amd64', ia32: '386' })[arch() as string] ?? arch();
 
@@ -21,10 +21,9 @@ export const architecture = (): string => ({ x64: 'amd64', ia32: '386' })[arch()
 export async function describeMachine({
   maxPods,
   rootDir,
-}: {
-  maxPods: number;
-  rootDir: string;
-}): Promise<Machine> {
+  reserved,
+  evictionThresholds,
+}: Pick<Options, 'maxPods' | 'rootDir' | 'reserved' | 'evictionThresholds'>): Promise<Machine> {
   const [machineID, bootID, osRelease, disk] = await Promise.all([
     firstLine('/etc/machine-id'),
     firstLine('/proc/sys/kernel/random/boot_id'),
@@ -33,21 +32,23 @@ export async function describeMachine({
   ]);
   const memoryBytes = totalmem();
   const diskBytes = disk.blocks * disk.bsize;
-  const shared = {
+  const kibibytes = (bytes: number) => `${Math.floor(bytes / 1024)}Ki`;
+  const capacity = {
     cpu: String(availableParallelism()),
+    'ephemeral-storage': kibibytes(diskBytes),
     'hugepages-1Gi': '0',
     'hugepages-2Mi': '0',
+    memory: kibibytes(memoryBytes),
     pods: String(maxPods),
   };
-  const kibibytes = (bytes: number) => `${Math.floor(bytes / 1024)}Ki`;
+  const forEviction = hardEvictionReserve(evictionThresholds, {
+    'memory.available': { resource: 'memory', bytes: memoryBytes },
+    'nodefs.available': { resource: 'ephemeral-storage', bytes: diskBytes },
+  });
   return {
     memoryBytes,
-    capacity: { ...shared, 'ephemeral-storage': kibibytes(diskBytes), memory: kibibytes(memoryBytes) },
-    allocatable: {
-      ...shared,
-      'ephemeral-storage': String(Math.floor(diskBytes * (1 - evictionDiskShare))),
-      memory: kibibytes(memoryBytes - evictionMemoryBytes),
-    },
+    capacity,
+    allocatable: allocatableOf(capacity, [...reserved, forEviction]),
     info: {
       architecture: architecture(),
       bootID,
@@ -60,6 +61,20 @@ export async function describeMachine({
       systemUUID: machineID,
     },
   };
+}
+
+/** What has to stay free of memory and disk is not for Pods. */
+function hardEvictionReserve(
+  thresholds: readonly Threshold[],
+  signals: Readonly<Partial<Record<Signal, { resource: string; bytes: number }>>>,
+): Reserved {
+  const reserve = new Map<string, Quantity>();
+  for (const { signal, value, gracePeriodMs } of thresholds) {
+    const of = signals[signal];
+    if (!of || gracePeriodMs > 0) continue;
+    reserve.set(of.resource, amountOf(value, { available: of.bytes, capacity: of.bytes }));
+  }
+  return reserve;
 }
 
 async function firstLine(path: string): Promise<string> {

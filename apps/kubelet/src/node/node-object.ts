@@ -1,6 +1,7 @@
 import type { ContainerImage, Node, NodeCondition, NodeStatus, Taint } from '@tinkernetes/api';
 import { formatTime } from '@tinkernetes/component-base';
 import { architecture, type Machine } from './machine';
+import type { RuntimeOffers } from './runtime-health';
 
 export interface NodeFacts {
   name: string;
@@ -73,11 +74,13 @@ export function nodeStatus(
     previous,
     images,
     devices,
+    runtime,
     now,
   }: {
     previous: readonly NodeCondition[];
     images: readonly ContainerImage[];
     devices: NodeDevices;
+    runtime: RuntimeOffers;
     now: number;
   },
 ): NodeStatus {
@@ -92,6 +95,7 @@ export function nodeStatus(
     daemonEndpoints: { kubeletEndpoint: { Port: facts.port } },
     images: [...images],
     nodeInfo: { ...facts.machine.info, containerRuntimeVersion: facts.runtimeVersion },
+    ...runtime,
   };
 }
 

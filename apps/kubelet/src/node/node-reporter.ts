@@ -4,6 +4,7 @@ import type { Client } from '@tinkernetes/client';
 import { jitter, type Clock, type Logger, type Random, type Timer } from '@tinkernetes/component-base';
 import type { EventRecorder } from '@tinkernetes/controller';
 import type { NodeLease } from './node-lease';
+import type { RuntimeOffers } from './runtime-health';
 import {
   nodeAnnotations,
   nodeLabels,
@@ -31,7 +32,10 @@ export interface NodeReporterDeps {
   health(): NodeHealth;
   images(): Promise<ContainerImage[]>;
   devices(): NodeDevices;
+  runtime(): RuntimeOffers;
   registerNode: boolean;
+  /** One of many nodes of a process: it spares the API server the events that say that all is well. */
+  isLight: boolean;
   /** What else is done as often as the Lease is renewed. */
   onHeartbeat(): void;
 }
@@ -74,6 +78,8 @@ export class NodeReporter {
       }
     }
     this.recordEvent('Starting', 'Starting kubelet.');
+    const told = this.deps.isLight ? [] : this.conditions.filter(({ type }) => type !== 'Ready');
+    for (const { reason = '' } of told) this.recordStatus(reason);
     const beat = (pauseMs: number) => {
       void this.heartbeat();
       this.timers = [clock.setTimeout(() => beat(leaseRenewMs), jitter(random, pauseMs, 0.04))];
@@ -175,11 +181,12 @@ export class NodeReporter {
   }
 
   private async currentStatus(): Promise<NodeStatus> {
-    const { facts, health, images, devices, clock } = this.deps;
+    const { facts, health, images, devices, runtime, clock } = this.deps;
     return nodeStatus(facts, health(), {
       previous: this.conditions,
       images: await images(),
       devices: devices(),
+      runtime: runtime(),
       now: clock.now(),
     });
   }
@@ -209,15 +216,14 @@ export class NodeReporter {
     for (const { type, status, reason = '' } of next) {
       const before = this.conditions.find((c) => c.type === type);
       if (!before || before.status === status) continue;
-      const event =
-        type === 'Ready'
-          ? status === 'True'
-            ? 'NodeReady'
-            : 'NodeNotReady'
-          : reason.replace('Kubelet', 'Node');
-      this.recordEvent(event, `Node ${facts.name} status is now: ${event}`);
+      this.recordStatus(type === 'Ready' ? (status === 'True' ? 'NodeReady' : 'NodeNotReady') : reason);
       logger.info({ node: facts.name, type, status, reason }, 'node condition changed');
     }
+  }
+
+  private recordStatus(reason: string): void {
+    const event = reason.replace('Kubelet', 'Node');
+    this.recordEvent(event, `Node ${this.deps.facts.name} status is now: ${event}`);
   }
 
   /** Upstream refers to nodes in events by name where the uid should be. */

@@ -19,7 +19,11 @@ describe('RuntimeHealth', () => {
     const status = () =>
       failure
         ? Promise.reject(new CriError(failure, 'no answer'))
-        : Promise.resolve({ status: { conditions: [condition('RuntimeReady'), condition('NetworkReady')] } });
+        : Promise.resolve({
+            status: { conditions: [condition('RuntimeReady'), condition('NetworkReady')] },
+            features: { supplementalGroupsPolicy: true },
+            runtimeHandlers: [{ name: '', features: { recursiveReadOnlyMounts: true } }],
+          });
     const updateRuntimeConfig = (request: { runtimeConfig: { networkConfig: { podCidr: string } } }) => {
       if (failure) return Promise.reject(new CriError(failure, 'no answer'));
       handed.push(request.runtimeConfig.networkConfig.podCidr);
@@ -61,6 +65,14 @@ describe('RuntimeHealth', () => {
     expect(health.notReady).toBeUndefined();
     await clock.advance(15_000);
     expect(health.notReady).toBe('container runtime is down: no answer');
+  });
+
+  it('tells what the runtime can do', async () => {
+    await look();
+    expect(health.offered).toEqual({
+      features: { supplementalGroupsPolicy: true },
+      runtimeHandlers: [{ name: '', features: { recursiveReadOnlyMounts: true, userNamespaces: false } }],
+    });
   });
 
   it('forgets that it was slow as soon as it answers', async () => {

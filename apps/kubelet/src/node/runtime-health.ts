@@ -1,5 +1,9 @@
 import { withLinkedSignal, type Clock, type Logger } from '@tinkernetes/component-base';
-import { isCriError, type RuntimeClient } from '@tinkernetes/cri';
+import type { NodeStatus } from '@tinkernetes/api';
+import { isCriError, type RuntimeClient, type StatusResponse } from '@tinkernetes/cri';
+
+/** What the runtime can do, as the Node's status says it. */
+export type RuntimeOffers = Pick<NodeStatus, 'features' | 'runtimeHandlers'>;
 
 export interface RuntimeHealthDeps {
   runtime: RuntimeClient;
@@ -31,6 +35,7 @@ export class RuntimeHealth {
   private answeredAt = -Infinity;
   private isLate = false;
   private pause: AbortController | undefined;
+  private offers: RuntimeOffers = {};
 
   constructor(private readonly deps: RuntimeHealthDeps) {}
 
@@ -100,7 +105,9 @@ export class RuntimeHealth {
   private async ask(): Promise<void> {
     this.isLate = false;
     try {
-      const { status } = await this.deps.runtime.status({}, { signal: this.deps.signal, timeoutMs: 10_000 });
+      const answer = await this.deps.runtime.status({}, { signal: this.deps.signal, timeoutMs: 10_000 });
+      const { status } = answer;
+      this.offers = offersOf(answer);
       this.answeredAt = this.deps.clock.monotonic();
       const verdict = (type: string, subject: string) => {
         const condition = status?.conditions.find((c) => c.type === type);
@@ -134,10 +141,33 @@ export class RuntimeHealth {
     this.set(`container runtime is down: ${message}`, this.networkError);
   }
 
+  get offered(): RuntimeOffers {
+    return this.offers;
+  }
+
   private set(runtimeError: string | undefined, networkError: string | undefined): void {
     if (runtimeError === this.runtimeError && networkError === this.networkError) return;
     this.runtimeError = runtimeError;
     this.networkError = networkError;
     this.deps.onChange();
   }
+}
+
+/** Source: pkg/kubelet/nodestatus RuntimeHandlers, Features. */
+function offersOf({ runtimeHandlers, features }: StatusResponse): RuntimeOffers {
+  const { supplementalGroupsPolicy } = features ?? {};
+  return {
+    ...(features ? { features: { supplementalGroupsPolicy } } : {}),
+    ...(runtimeHandlers.length > 0
+      ? {
+          runtimeHandlers: runtimeHandlers.map(({ name, features: able }) => ({
+            name,
+            features: {
+              recursiveReadOnlyMounts: able?.recursiveReadOnlyMounts ?? false,
+              userNamespaces: able?.userNamespaces ?? false,
+            },
+          })),
+        }
+      : {}),
+  };
 }

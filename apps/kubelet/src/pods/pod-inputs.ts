@@ -14,7 +14,7 @@ import type { PodInputs } from '../runtime/container-starter';
 import { sandboxConfig } from '../runtime/sandbox-config';
 import { ignoreMissing } from '../volumes/atomic-writer';
 import type { PodDirectories } from '../volumes/pod-directories';
-import { volumeDevices, volumeMounts, type VolumeManager } from '../volumes/volume-manager';
+import { fileIn, volumeDevices, volumeMounts, type VolumeManager } from '../volumes/volume-manager';
 import { isHostNetwork, uidOf } from './pod-facts';
 
 export interface PodInputsDeps {
@@ -43,6 +43,7 @@ export function createPodInputs(deps: PodInputsDeps): PodInputs {
       services: deps.services(),
       node: deps.node(),
       addresses: { podIPs: isHostNetwork(pod) ? hostIPs : podIPs, hostIPs },
+      volumeFile: (volume, path) => fileIn(deps.volumes.mounted(uidOf(pod)).get(volume), path),
     });
   return {
     environment,

@@ -2,7 +2,7 @@ import type { Container, Pod, Volume, VolumeMount } from '@tinkernetes/api';
 import type { Clock, Random } from '@tinkernetes/component-base';
 import type { DeepPartial, Device, Mount } from '@tinkernetes/cri';
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, realpath, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import type { Environment } from '../environment/environment';
 import { expand } from '../environment/expansion';
@@ -258,6 +258,14 @@ async function subPathIn(volume: string, subPath: string): Promise<string> {
     await chmod(path, (await stat(root)).mode & 0o7777);
   }
   return path;
+}
+
+/** The text of a file of a volume, to which links may not lead out of it; undefined: there is none. */
+export async function fileIn(volume: MountedVolume | undefined, path: string): Promise<string | undefined> {
+  if (!volume || !('path' in volume)) throw new Error('cannot find the volume referenced by FileKeyRef');
+  const file = join(volume.path, path);
+  await checkWithin(await realpath(volume.path), volume.path, file);
+  return (await readFile(file, 'utf8').catch(ignoreMissing)) ?? undefined;
 }
 
 /** What there is of the path, followed through its links. */
