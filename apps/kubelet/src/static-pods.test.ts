@@ -31,6 +31,12 @@ describe('static pods', () => {
     file = join(directory, 'web.yaml');
     await writeFile(file, manifest('busybox:1'));
     await writeFile(join(directory, 'bad.yaml'), 'kind: Pod\nmetadata: [');
+    await writeFile(
+      join(directory, 'refers.yaml'),
+      manifest('busybox:1')
+        .replace('name: web', 'name: refers')
+        .replace('spec:', 'spec:\n  serviceAccountName: sa'),
+    );
     await kubelet.start([`--pod-manifest-path=${directory}`]);
     await kubelet.assignPodCIDR();
   });
@@ -44,6 +50,9 @@ describe('static pods', () => {
     );
     expect(mirror.metadata.ownerReferences?.[0]).toMatchObject({ kind: 'Node', name: nodeName });
     expect(mirror.status?.containerStatuses?.[0]).toMatchObject({ name: 'static-main', ready: true });
+    // Of the three manifests one is broken, and one needs what a node without an API server has not.
+    const { items } = await kubelet.client.for(Pods).list({ namespace: 'default' });
+    expect(items.map((pod) => pod.metadata.name)).toEqual([name]);
   });
 
   it('keep running when the mirror is deleted, and get a new one', async () => {
@@ -54,6 +63,7 @@ describe('static pods', () => {
       expect((await kubelet.get(name)).metadata.uid).not.toBe(before.metadata.uid),
     );
     expect(kubelet.runtime.container('static-main')).toMatchObject({ id, state: 'CONTAINER_RUNNING' });
+    expect((await kubelet.phase(name, 'Running')).metadata.uid).not.toBe(before.metadata.uid);
   });
 
   it('are replaced when the manifest changes and end when it goes', async () => {

@@ -45,7 +45,7 @@ export function createPodControl(
   const { runtime, cache, health, starts } = shared;
   const { nodeName, nodeIPs: hostIPs, ownerLabel, podLogsDir } = options;
   const { runtimes, resizer } = containers;
-  const mirrors = new MirrorPods({ client, logger, signal, nodeName, nodeUID });
+  const mirrors = new MirrorPods({ client, clock, logger, signal, nodeName, nodeUID });
   const statuses = new StatusManager({
     client,
     clock,

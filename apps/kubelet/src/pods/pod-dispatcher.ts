@@ -83,10 +83,11 @@ export class PodDispatcher {
   }
 
   removed(pod: Pod): void {
-    const { mirrors, workers } = this.deps;
+    const { clock, mirrors, workers } = this.deps;
     if (isMirrorPod(pod)) {
       mirrors.removed(pod);
-      for (const own of this.mirroredBy(pod)) workers.wakeUp(uidOf(own));
+      const again = () => this.mirroredBy(pod).forEach((own) => workers.wakeUp(uidOf(own)));
+      clock.setTimeout(again, mirrors.pauseLeft(pod), { unref: true });
       return;
     }
     const uid = uidOf(pod);

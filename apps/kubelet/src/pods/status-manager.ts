@@ -23,6 +23,8 @@ interface Entry {
   status: PodStatus;
   /** What was last sent, to send nothing twice; mostly the same object as `status`. */
   sent: PodStatus | undefined;
+  /** The UID of the API object: a static Pod's mirror may be a new one, which knows nothing. */
+  sentTo?: string;
   /** Of the Pod as the API server answered to that. */
   sentVersion?: string;
   running: boolean;
@@ -123,6 +125,8 @@ export class StatusManager {
   private async sync(entry: Entry): Promise<void> {
     const pod = this.deps.apiPodOf(entry.pod);
     if (!pod) return;
+    if (entry.sentTo !== pod.metadata.uid) entry.sent = undefined;
+    entry.sentTo = pod.metadata.uid;
     const status = this.isOver(pod) ? entry.status : stillRunning(entry.status, entry.sent ?? pod.status);
     const { client, tracer, nodeName, signal } = this.deps;
     const { name, namespace, uid } = pod.metadata;

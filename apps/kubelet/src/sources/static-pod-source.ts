@@ -116,7 +116,7 @@ export class StaticPodSource {
       });
       const objects = documents.flatMap((d) =>
         (d as { kind?: string } | null)?.kind === 'PodList'
-          ? ((d as { items?: unknown[] }).items ?? [])
+          ? ((d as { items?: object[] }).items ?? []).map((item) => ({ ...item, kind: 'Pod' }))
           : [d],
       );
       return objects.filter((o) => o !== null).map((o) => staticPod(o, origin));

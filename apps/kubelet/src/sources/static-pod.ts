@@ -1,6 +1,7 @@
 import type { Container, Pod } from '@tinkernetes/api';
 import { createHash } from 'node:crypto';
 import { podAnnotations } from '../runtime/labels';
+import { apiReference } from './api-references';
 
 export interface StaticPodOrigin {
   /** `file` or `http`, as in the annotation kubernetes.io/config.source. */
@@ -26,6 +27,8 @@ export function staticPod(manifest: unknown, { source, location, nodeName, seen 
   if (given?.kind !== 'Pod' || !given.metadata?.name || !given.spec?.containers?.length) {
     throw new ManifestError(`${location} does not hold a Pod with a name and containers`);
   }
+  const reference = apiReference(given.spec);
+  if (reference) throw new ManifestError(`${location}: static pods may not reference ${reference}`);
   const uid =
     given.metadata.uid ||
     createHash('md5')
