@@ -227,9 +227,16 @@ function parseCurl(process: Process, args: readonly string[]): CurlOptions {
   return options;
 }
 
+const curlVersion =
+  'curl 8.17.0 (x86_64-pc-linux-musl) libcurl/8.17.0\nProtocols: http https\nFeatures: SSL\n';
+
 export async function curl(process: Process): Promise<number> {
   const options = parseCurl(process, process.argv.slice(1));
   const { flags } = options;
+  if (flags.has('V') || flags.has('--version')) {
+    await process.print(curlVersion);
+    return 0;
+  }
   if (options.urls.length === 0) {
     await process.complain('curl: (2) no URL specified\n');
     return 2;

@@ -108,7 +108,7 @@ describe('images as programs', () => {
         image: 'curlimages/curl',
         args: ['-s', '-o', '/dev/null', '-w', '%{http_code}', nginx.ip],
       }),
-      /F 200/,
+      /P 200/,
     );
     await logged(
       await node.startPod({
@@ -118,6 +118,17 @@ describe('images as programs', () => {
       }),
       /curl: \(7\) Failed to connect/,
     );
+  });
+
+  it.each([
+    ['curlimages/curl', ['sh', '-c', 'echo a shell'], /F a shell/],
+    ['curlimages/curl', ['--version'], /F curl /],
+    ['node', ['-e', 'console.log("script")'], /F script/],
+    ['redis', ['--port', '7000'], /Ready to accept connections/],
+    ['redis', ['sh', '-c', 'echo a shell'], /F a shell/],
+  ])('has %s take %j as its entrypoint does', async (image, args, expected) => {
+    const name = `entry-${image.replace('/', '-')}-${args[0]?.replaceAll('-', '')}`;
+    await logged(await node.startPod({ name, image, args }), expected);
   });
 
   it('stands in for images that nobody defined, on their declared ports', async () => {

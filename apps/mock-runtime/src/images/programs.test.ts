@@ -50,7 +50,13 @@ describe('programs of images', () => {
       'agnhost logs-generator',
       'registry.k8s.io/e2e-test-images/agnhost:2.53',
       ['/agnhost', 'logs-generator', '--log-lines-total', '3', '--run-duration', '0.1s'],
-      /(GET .*\n.*){3}/,
+      /(F I\d{4} .* 1 logs_generator\.go:76\] \d (PUT|GET|POST) \/api\/v1\/namespaces\/.*\n.*){3}/,
+    ],
+    [
+      'agnhost etc-hosts',
+      'registry.k8s.io/e2e-test-images/agnhost:2.53',
+      ['/agnhost', 'etc-hosts'],
+      /127\.0\.0\.1\s+localhost/,
     ],
     [
       'agnhost mounttest',
@@ -66,6 +72,15 @@ describe('programs of images', () => {
   });
 
   it.each<[string, string, { command?: string[]; args?: string[]; path: string; answer: RegExp | string }]>([
+    [
+      'python listing',
+      'python:3',
+      {
+        command: ['python', '-m', 'http.server', '8000', '-d', '/'],
+        path: ':8000/',
+        answer: /<h1>Directory listing for \/<\/h1>[^]*<li><a href="etc\/">etc\/<\/a><\/li>/,
+      },
+    ],
     [
       'python http.server',
       'python:3',

@@ -30,7 +30,7 @@ export const databases: readonly Entry[] = [
         '/usr/local/bin/postgres': loaders.postgres,
         '/usr/local/bin/pg_isready': loaders.pgIsReady,
         '/usr/local/bin/psql': loaders.psql,
-        '/usr/local/bin/docker-entrypoint.sh': loaders.entrypoint,
+        '/usr/local/bin/docker-entrypoint.sh': loaders.postgresEntrypoint,
       },
     }),
   },
@@ -54,7 +54,7 @@ function redisImage(repository: string, tags: TagRules, name: 'redis' | 'valkey'
       programs: {
         [`/usr/local/bin/${name}-server`]: loaders.redisServer,
         [`/usr/local/bin/${name}-cli`]: loaders.redisCli,
-        '/usr/local/bin/docker-entrypoint.sh': loaders.entrypoint,
+        '/usr/local/bin/docker-entrypoint.sh': loaders[`${name}Entrypoint`],
       },
     }),
   };

@@ -37,7 +37,7 @@ export const languages: readonly Entry[] = [
       commands: toolset('debian'),
       programs: {
         '/usr/local/bin/node': loaders.node,
-        '/usr/local/bin/docker-entrypoint.sh': loaders.entrypoint,
+        '/usr/local/bin/docker-entrypoint.sh': loaders.nodeEntrypoint,
       },
     }),
   },

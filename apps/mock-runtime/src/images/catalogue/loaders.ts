@@ -32,5 +32,9 @@ export const loaders = {
   node: async () => (await import('../programs/script-servers')).nodeJs,
   agnhost: async () => (await import('../programs/agnhost')).agnhost,
   curlEntrypoint: async () => (await import('../programs/entrypoint')).curlEntrypoint,
+  nodeEntrypoint: async () => (await import('../programs/entrypoint')).nodeEntrypoint,
+  postgresEntrypoint: async () => (await import('../programs/entrypoint')).postgresEntrypoint,
+  redisEntrypoint: async () => (await import('../programs/entrypoint')).redisEntrypoint,
+  valkeyEntrypoint: async () => (await import('../programs/entrypoint')).valkeyEntrypoint,
   entrypoint: async () => (await import('../programs/entrypoint')).entrypoint,
 } satisfies Record<string, ProgramLoader>;

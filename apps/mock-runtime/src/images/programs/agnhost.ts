@@ -40,13 +40,23 @@ const porter: Subcommand = async (process) => {
   return untilStopped(process);
 };
 
+/** `I0102 15:04:05.000000       1 file.go:1]` */
+function klogHead(now: number, source: string): string {
+  const [date = '', time = ''] = new Date(now).toISOString().slice(5, -1).split('T');
+  return `I${date.replace('-', '')} ${time}000       1 ${source}]`;
+}
+
+/** Lines as an API server's log has them. */
 const logsGenerator: Subcommand = async (process, args) => {
   const total = Number(flag(args, 'log-lines-total') ?? 0);
   const seconds = parseFloat(flag(args, 'run-duration') ?? '0') || 1;
+  const { random } = process.machine;
   for (let line = 0; line < total; line++) {
-    const stamp = new Date(process.clock.now()).toISOString();
-    await process.print(
-      `${stamp} ${line} GET /api/v1/namespaces/default/pods/${process.machine.random.hex(2)} ${200 + Math.floor(process.machine.random.next() * 300)}\n`,
+    const pick = <T>(from: readonly T[]) => from[Math.floor(random.next() * from.length)];
+    const url = `/api/v1/namespaces/${pick(['kube-system', 'default', 'ns'])}/pods/${random.hex(2)}`;
+    const status = 200 + Math.floor(random.next() * 400);
+    await process.complain(
+      `${klogHead(process.clock.now(), 'logs_generator.go:76')} ${line} ${pick(['PUT', 'GET', 'POST'])} ${url} ${status}\n`,
     );
     await process.sleep((seconds * 1000) / total);
   }
@@ -157,12 +167,19 @@ const subcommands: Readonly<Record<string, Subcommand>> = {
   'dns-server-list': list('servers'),
   'dns-suffix': list('search'),
   'entrypoint-tester': entrypointTester,
+  'etc-hosts': async (process) => {
+    await process.print(process.fs.readFile('/etc/hosts').toString());
+    return 0;
+  },
   'fake-gitserver': fakeGitServer,
   liveness,
   'logs-generator': logsGenerator,
   mounttest,
   netexec,
-  pause: (process) => pause(process),
+  pause: async (process) => {
+    await process.print('Paused\n');
+    return pause(process);
+  },
   porter,
   'serve-hostname': serveHostname,
   'test-webserver': testWebserver,

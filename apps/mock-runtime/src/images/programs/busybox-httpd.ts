@@ -35,7 +35,19 @@ export async function busyboxHttpd(process: Process): Promise<number> {
 /** `python -m http.server [PORT]`. */
 export async function pythonHttpServer(process: Process, port: number): Promise<number> {
   await process.print(`Serving HTTP on 0.0.0.0 port ${port} (http://0.0.0.0:${port}/) ...\n`);
-  return serveFiles(process, { port, root: process.cwd, server: 'SimpleHTTP/0.6 Python/3.13.9', log: true });
+  return serveFiles(process, {
+    port,
+    root: process.cwd,
+    server: 'SimpleHTTP/0.6 Python/3.13.9',
+    log: true,
+    listing: (path, items) => {
+      const title = `Directory listing for ${path}`;
+      return (
+        `<!DOCTYPE HTML>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>${title}</title>\n</head>\n` +
+        `<body>\n<h1>${title}</h1>\n<hr>\n<ul>\n${items}</ul>\n<hr>\n</body>\n</html>\n`
+      );
+    },
+  });
 }
 
 interface FileServer {
@@ -43,27 +55,32 @@ interface FileServer {
   root: string;
   server: string | undefined;
   log: boolean;
+  /** The page of a directory; `items`: an `<li>` for each name. */
+  listing?(path: string, items: string): string;
 }
 
-async function serveFiles(process: Process, { port, root, server, log }: FileServer): Promise<number> {
+const itemsOnly = (_path: string, items: string): string => items;
+
+async function serveFiles(
+  process: Process,
+  { port, root, server, log, listing = itemsOnly }: FileServer,
+): Promise<number> {
   const { fs } = process;
   try {
     serveHttp(process, port, (request, response, client) => {
-      const path = posix.join(
-        root,
-        posix.normalize(`/${decodeURIComponent((request.url ?? '/').split('?')[0] ?? '')}`),
-      );
+      const asked = posix.normalize(`/${decodeURIComponent((request.url ?? '/').split('?')[0] ?? '')}`);
+      const path = posix.join(root, asked);
       const file = fs.isDirectory(path) ? posix.join(path, 'index.html') : path;
       const found = fs.exists(file);
-      const listing = !found && fs.isDirectory(path) ? fs.readdir(path) : undefined;
+      const names = !found && fs.isDirectory(path) ? fs.readdir(path) : undefined;
+      const item = (name: string) => {
+        const shown = fs.isDirectory(posix.join(path, name)) ? `${name}/` : name;
+        return `<li><a href="${encodeURI(shown)}">${shown}</a></li>\n`;
+      };
       const body = found
         ? fs.readFile(file)
-        : Buffer.from(
-            listing
-              ? listing.map((name) => `<li><a href="${name}">${name}</a></li>\n`).join('')
-              : '<h1>404 Not Found</h1>\n',
-          );
-      const status = found || listing ? 200 : 404;
+        : Buffer.from(names ? listing(asked, names.map(item).join('')) : '<h1>404 Not Found</h1>\n');
+      const status = found || names ? 200 : 404;
       const type = file.endsWith('.html') || !found ? 'text/html' : 'text/plain';
       response.writeHead(status, {
         'Content-Type': type,

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
-import type { Process } from '../../kernel/process';
-import { spawn } from '../../kernel/spawn';
+import type { Process, Program } from '../../kernel/process';
+import { ExecError, lookPath, spawn } from '../../kernel/spawn';
 
 /** `docker-entrypoint.sh`: says what it does and becomes the command it was given. */
 export async function entrypoint(process: Process): Promise<number> {
@@ -34,8 +34,33 @@ async function fillTemplates(process: Process): Promise<void> {
   }
 }
 
-/** curlimages/curl: arguments that are no command are curl's own. */
-export async function curlEntrypoint(process: Process): Promise<number> {
-  const [, ...args] = process.argv;
-  return spawn.become(process, args[0] === 'curl' || args[0] === 'sh' ? args : ['curl', ...args]);
+/** Whether an image's entrypoint takes what it is given as arguments of its own program. */
+type Takes = (first: string, process: Process) => boolean;
+
+const isOption: Takes = (first) => first.startsWith('-');
+const isNoCommand: Takes = (first, process) => isOption(first, process) || !isCommand(first, process);
+
+/** Puts the image's own program before what is no command by itself, as these images' scripts do. */
+const withDefault =
+  (program: string, takes: Takes): Program =>
+  (process) => {
+    const [, ...args] = process.argv;
+    return spawn.become(process, takes(args[0] ?? '', process) ? [program, ...args] : args);
+  };
+
+export const curlEntrypoint = withDefault('curl', isNoCommand);
+export const nodeEntrypoint = withDefault('node', isNoCommand);
+export const postgresEntrypoint = withDefault('postgres', isOption);
+const takesRedis: Takes = (first, process) => isOption(first, process) || first.endsWith('.conf');
+export const redisEntrypoint = withDefault('redis-server', takesRedis);
+export const valkeyEntrypoint = withDefault('valkey-server', takesRedis);
+
+function isCommand(name: string, { fs, cwd, env }: Process): boolean {
+  try {
+    lookPath(name, { fs, cwd, path: env.PATH });
+    return true;
+  } catch (error) {
+    if (error instanceof ExecError) return false;
+    throw error;
+  }
 }
