@@ -112,7 +112,21 @@ export const flags = {
   },
   'node-labels': { type: 'list', help: 'key=value labels to add when registering the node' },
   'pod-manifest-path': { type: 'string', help: 'File or directory of static Pod manifests' },
+  'file-check-frequency': {
+    type: 'duration',
+    default: 20_000,
+    help: 'How often static Pod manifests are read again even if no change was seen',
+  },
   'manifest-url': { type: 'string', help: 'URL of static Pod manifests' },
+  'manifest-url-header': {
+    type: 'list',
+    help: 'name:value HTTP headers for --manifest-url; may be given several times',
+  },
+  'http-check-frequency': {
+    type: 'duration',
+    default: 20_000,
+    help: 'How often --manifest-url is asked',
+  },
   port: { type: 'number', default: 10250, min: 0, max: 65535, help: 'The port to serve on; 0: any free one' },
   'read-only-port': { type: 'number', default: 0, min: 0, max: 65535, help: 'Not offered; must be 0' },
   'register-node': { type: 'boolean', default: true, help: 'Register the node with the API server' },

@@ -45,6 +45,7 @@ export interface KubeletConfiguration {
   shutdownGracePeriodByPodPriority?: Array<{ priority: number; shutdownGracePeriodSeconds: number }>;
   staticPodPath?: string;
   staticPodURL?: string;
+  staticPodURLHeader?: Record<string, string[]>;
   syncFrequency?: string;
   systemReserved?: Record<string, string>;
   tlsCertFile?: string;

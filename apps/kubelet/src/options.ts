@@ -66,6 +66,7 @@ export interface Options {
   serializeImagePulls: boolean;
   staticPodPath: string | undefined;
   staticPodURL: string | undefined;
+  staticPodURLHeaders: readonly (readonly [name: string, value: string])[];
   runtimeRequestTimeoutMs: number;
   syncFrequencyMs: number;
   nodeStatusUpdateMs: number;
@@ -161,6 +162,12 @@ export async function toOptions(values: FlagValues<typeof flags>): Promise<Optio
     serializeImagePulls: choose('serialize-image-pulls', config.serializeImagePulls),
     staticPodPath: values['pod-manifest-path'] ?? config.staticPodPath,
     staticPodURL: values['manifest-url'] ?? config.staticPodURL,
+    staticPodURLHeaders:
+      values['manifest-url-header'].length > 0
+        ? values['manifest-url-header'].map(parseHeader)
+        : Object.entries(config.staticPodURLHeader ?? {}).flatMap(([name, texts]) =>
+            texts.map((text): [string, string] => [name, text]),
+          ),
     runtimeRequestTimeoutMs: choose(
       'runtime-request-timeout',
       duration('runtimeRequestTimeout', config.runtimeRequestTimeout),
@@ -177,8 +184,8 @@ export async function toOptions(values: FlagValues<typeof flags>): Promise<Optio
         'crashLoopBackOff.maxContainerRestartPeriod',
         config.crashLoopBackOff?.maxContainerRestartPeriod,
       ) ?? 300_000,
-    fileCheckMs: duration('fileCheckFrequency', config.fileCheckFrequency) ?? 20_000,
-    httpCheckMs: duration('httpCheckFrequency', config.httpCheckFrequency) ?? 20_000,
+    fileCheckMs: choose('file-check-frequency', duration('fileCheckFrequency', config.fileCheckFrequency)),
+    httpCheckMs: choose('http-check-frequency', duration('httpCheckFrequency', config.httpCheckFrequency)),
     containerLogMaxSize: Quantity.parse(config.containerLogMaxSize ?? '10Mi').value(),
     containerLogMaxFiles: config.containerLogMaxFiles ?? 5,
   };
@@ -206,6 +213,12 @@ function parseLabel(text: string): [string, string] {
   const at = text.indexOf('=');
   if (at < 1) throw new UsageError(`invalid value "${text}" for --node-labels: must be key=value`);
   return [text.slice(0, at), text.slice(at + 1)];
+}
+
+function parseHeader(text: string): [string, string] {
+  const at = text.indexOf(':');
+  if (at < 1) throw new UsageError(`invalid value "${text}" for --manifest-url-header: must be name:value`);
+  return [text.slice(0, at), text.slice(at + 1).trim()];
 }
 
 function parseTaint(text: string): Taint {

@@ -136,6 +136,7 @@ export function createPodControl(
     nodeName,
     path: options.staticPodPath,
     url: options.staticPodURL,
+    headers: options.staticPodURLHeaders,
     fileCheckMs: options.fileCheckMs,
     httpCheckMs: options.httpCheckMs,
     onPods: (source, found) => pods.staticPods(source, found),

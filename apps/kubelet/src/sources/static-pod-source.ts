@@ -14,6 +14,8 @@ export interface StaticPodSourceDeps {
   /** A file or a directory of manifests. */
   path: string | undefined;
   url: string | undefined;
+  /** Sent to the URL. */
+  headers: readonly (readonly [name: string, value: string])[];
   fileCheckMs: number;
   httpCheckMs: number;
   /** Gets the complete set after each look. */
@@ -88,10 +90,10 @@ export class StaticPodSource {
   }
 
   private async lookAtURL(url: string): Promise<void> {
-    const { logger, onPods, httpCheckMs } = this.deps;
+    const { logger, onPods, headers, httpCheckMs } = this.deps;
     try {
       const text = await withRealDeadline(fetchTimeoutMs, async (signal) => {
-        const response = await fetch(url, { signal });
+        const response = await fetch(url, { signal, headers: headers.map(([name, value]) => [name, value]) });
         if (!response.ok) throw new ManifestError(`${url} answered ${response.status}`);
         return response.text();
       });
