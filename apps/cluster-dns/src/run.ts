@@ -17,7 +17,7 @@ export const run: Run<ClusterDnsOptions> = async (options, context) => {
   const config = options.kubeconfig
     ? await loadKubeconfig(options.kubeconfig, { userAgent })
     : await loadInClusterConfig({ userAgent, env: process.env });
-  const client = createClient(config, { clock });
+  const client = createClient(config, { clock, loopback: context.loopback });
   const informers = createSharedInformerFactory({ client, clock, random, logger, signal });
   const resolver = new ClusterResolver(createInformerView(informers), options.clusterDomain);
   const forwarder = new Forwarder(await upstreamsOf(options.forward), clock);

@@ -14,7 +14,11 @@ export const run: Run<ControllerManagerOptions> = async ({ flags, kubeconfig }, 
     ...(await loadKubeconfig(kubeconfig, { userAgent: 'kube-controller-manager' })),
     traces: true,
   };
-  const client = createClient(config, { clock: context.clock, metrics: context.metrics });
+  const client = createClient(config, {
+    clock: context.clock,
+    metrics: context.metrics,
+    loopback: context.loopback,
+  });
   context.tracer.exportTo((steps) =>
     client.request({ method: 'POST', path: '/debug/tinkernetes/spans', body: steps }),
   );

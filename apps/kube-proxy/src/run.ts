@@ -12,6 +12,7 @@ export const run: Run<KubeProxyOptions> = async (options, context) => {
   const client = createClient(await loadKubeconfig(options.kubeconfig, { userAgent: 'kube-proxy' }), {
     clock,
     metrics,
+    loopback: context.loopback,
   });
   const vnet = createVnetClient(options.vnetEndpoint);
   const informers = createSharedInformerFactory({ client, clock, random, logger, signal });

@@ -29,7 +29,7 @@ export const run: Run<SchedulerOptions> = async (options, context) => {
   const server = flags.master ?? config.server;
   const client = createClient(
     { ...config, server, traces: true },
-    { clock: context.clock, metrics: context.metrics },
+    { clock: context.clock, metrics: context.metrics, loopback: context.loopback },
   );
   const stopFlushing = flushSteps(client, context);
   const health = await serveEndpoints(options, context);

@@ -1,5 +1,5 @@
 import type { KubeObject, ResourceDescriptor } from '@tinkernetes/api';
-import { realClock, type Clock, type Metrics } from '@tinkernetes/component-base';
+import { realClock, type Clock, type LoopbackNetwork, type Metrics } from '@tinkernetes/component-base';
 import { createRequestMetrics } from './request-metrics';
 import { callJson, createResourceClient, toRequest } from './resource-client';
 import { TraceContexts } from './trace-contexts';
@@ -12,16 +12,19 @@ export interface ClientDeps {
   connections?: ConnectionPool;
   /** Counts and times the requests under client-go's names. */
   metrics?: Metrics;
+  /** Reaches servers of this process without TLS. */
+  loopback?: LoopbackNetwork;
 }
 
 /** A client for one API server. Makes no connection before the first call. */
 export function createClient(
   config: ClientConfig,
-  { clock = realClock, connections, metrics }: ClientDeps = {},
+  { clock = realClock, connections, metrics, loopback }: ClientDeps = {},
 ): Client {
   const transport = createTransport(config, {
     clock,
     connections,
+    loopback,
     observe: metrics && createRequestMetrics(metrics, new URL(config.server).host),
   });
   const traces = new TraceContexts();

@@ -2,8 +2,9 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { readFile } from 'node:fs/promises';
-import type { Clock } from '@tinkernetes/component-base';
+import type { Clock, LoopbackNetwork } from '@tinkernetes/component-base';
 import type { ObserveRequest } from './request-metrics';
+import { LoopbackAgent } from './loopback-agent';
 import { statusErrorOf } from './status-of-response';
 import type { ClientConfig } from './types';
 
@@ -42,14 +43,26 @@ export interface ConnectionPool {
   close(): void;
 }
 
-/** `limit`: of connections for requests; each stream has one of its own. */
-export function createConnectionPool(config: ClientConfig, limit = maxConnections): ConnectionPool {
+export interface ConnectionPoolOptions {
+  /** Of connections for requests; each stream has one of its own. */
+  limit?: number;
+  loopback?: LoopbackNetwork;
+}
+
+export function createConnectionPool(
+  config: ClientConfig,
+  { limit = maxConnections, loopback }: ConnectionPoolOptions = {},
+): ConnectionPool {
   const pool = { keepAlive: true, noDelay: true };
   const requests = { ...pool, maxSockets: limit, maxFreeSockets: limit };
   if (new URL(config.server).protocol !== 'https:')
     return poolOf(new http.Agent(requests), new http.Agent(pool));
   const tls = { secureContext: secureContextOf(config), rejectUnauthorized: !config.insecureSkipTLSVerify };
-  return poolOf(new https.Agent({ ...requests, ...tls }), new https.Agent({ ...pool, ...tls }));
+  const agent = (options: https.AgentOptions) =>
+    loopback
+      ? new LoopbackAgent({ ...options, ...tls }, loopback, config)
+      : new https.Agent({ ...options, ...tls });
+  return poolOf(agent(requests), agent(pool));
 }
 
 function poolOf(requests: http.Agent, streams: http.Agent): ConnectionPool {
@@ -67,17 +80,18 @@ export interface TransportDeps {
   clock: Clock;
   /** Default: one of its own, which ends with the transport. */
   connections?: ConnectionPool;
+  loopback?: LoopbackNetwork;
   observe?: ObserveRequest;
 }
 
 export function createTransport(
   config: ClientConfig,
-  { clock, connections, observe }: TransportDeps,
+  { clock, connections, loopback, observe }: TransportDeps,
 ): Transport {
   const server = new URL(config.server);
   const basePath = server.pathname.replace(/\/$/, '');
   const secure = server.protocol === 'https:';
-  const pool = connections ?? createConnectionPool(config);
+  const pool = connections ?? createConnectionPool(config, { loopback });
   const bearer = bearerToken(config, clock);
 
   const send = async (request: TransportRequest): Promise<http.IncomingMessage> => {

@@ -5,6 +5,7 @@ export * from './health-server';
 export * from './linked-signal';
 export * from './logger';
 export * from './keyed-lock';
+export * from './loopback';
 export * from './lru-map';
 export * from './main';
 export * from './metrics';

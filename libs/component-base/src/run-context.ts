@@ -1,5 +1,6 @@
 import type { Clock } from './clock';
 import type { Logger } from './logger';
+import type { LoopbackNetwork } from './loopback';
 import type { Metrics } from './metrics';
 import type { Random } from './random';
 import type { StepTracer } from './tracing';
@@ -13,6 +14,8 @@ export interface RunContext {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly tracer: StepTracer;
+  /** Where components share a process: the servers in it, which are reached without TLS. */
+  readonly loopback?: LoopbackNetwork;
   /**
    * To be called once, when the component serves (listening, caches synced). `info` is for the launcher, e.g.
    * `{ port: 6443 }` where port 0 was asked for.

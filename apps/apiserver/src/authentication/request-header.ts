@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { readFile } from 'node:fs/promises';
-import { TLSSocket } from 'node:tls';
 import type { Authenticator, UserInfo } from '../contracts';
 import type { RequestHeaderOptions } from '../options';
-import { certificatesIn, isIssuedBy } from './certificate-issuer';
+import { certificatesIn, certifiedSocket, isIssuedBy, type CertifiedSocket } from './certificate-issuer';
 
 /**
  * The user whom a trusted proxy names in headers. Source:
@@ -14,8 +13,8 @@ export async function createRequestHeaderAuthenticator(
 ): Promise<Authenticator> {
   const authorities = certificatesIn(await readFile(options.clientCaFile, 'utf8'));
   // A certificate belongs to its connection, on which many requests come.
-  const trusted = new WeakMap<TLSSocket, boolean>();
-  const isTrusted = (socket: TLSSocket): boolean => {
+  const trusted = new WeakMap<CertifiedSocket, boolean>();
+  const isTrusted = (socket: CertifiedSocket): boolean => {
     let known = trusted.get(socket);
     if (known === undefined) {
       known = isIssuedBy(socket, authorities) && hasAllowedName(socket, options.allowedNames);
@@ -26,17 +25,16 @@ export async function createRequestHeaderAuthenticator(
   return {
     name: 'RequestHeader',
     authenticate: async (request) => {
-      const { socket } = request;
-      if (!(socket instanceof TLSSocket)) return undefined;
+      const socket = certifiedSocket(request.socket);
       const name = first(request, options.usernameHeaders);
-      if (!name || !isTrusted(socket)) return undefined;
+      if (!name || !socket || !isTrusted(socket)) return undefined;
       return { user: userOf(request, name, options) };
     },
   };
 }
 
-function hasAllowedName(socket: TLSSocket, allowed: readonly string[]): boolean {
-  const { CN: commonName } = socket.getPeerCertificate().subject;
+function hasAllowedName(socket: CertifiedSocket, allowed: readonly string[]): boolean {
+  const commonName = socket.getPeerX509Certificate()?.toLegacyObject().subject.CN;
   return (
     allowed.length === 0 || [commonName].flat().some((name) => name !== undefined && allowed.includes(name))
   );

@@ -1,9 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { TLSSocket } from 'node:tls';
 import { unauthorized } from '@tinkernetes/apimachinery';
 import type { Authenticator, UserInfo } from '../contracts';
-import { isIssuedBy } from './certificate-issuer';
+import { certifiedSocket, isIssuedBy, type CertifiedSocket } from './certificate-issuer';
 
 /**
  * The client certificate of the connection, which the TLS layer has checked against `--client-ca-file`: CN is the
@@ -12,13 +11,13 @@ import { isIssuedBy } from './certificate-issuer';
  */
 export function createX509Authenticator(authorities?: readonly X509Certificate[]): Authenticator {
   // A certificate belongs to its connection, on which many requests come.
-  const users = new WeakMap<TLSSocket, CertificateUser>();
+  const users = new WeakMap<CertifiedSocket, CertificateUser>();
   const byFingerprint = new Map<string, CertificateUser>();
   return {
     name: 'X509',
     authenticate: async (request: IncomingMessage) => {
-      const { socket } = request;
-      if (!(socket instanceof TLSSocket)) return undefined;
+      const socket = certifiedSocket(request.socket);
+      if (!socket) return undefined;
       let user = users.get(socket);
       if (user === undefined) users.set(socket, (user = certificateUser(socket, byFingerprint, authorities)));
       // A token beside an untrusted certificate may still be good.
@@ -34,7 +33,7 @@ type CertificateUser = UserInfo | 'none' | 'untrusted';
 const maxRemembered = 1000;
 
 function certificateUser(
-  socket: TLSSocket,
+  socket: CertifiedSocket,
   known: Map<string, CertificateUser>,
   authorities: readonly X509Certificate[] | undefined,
 ): CertificateUser {
@@ -44,15 +43,15 @@ function certificateUser(
   const { fingerprint256 } = certificate;
   let user = known.get(fingerprint256);
   if (user === undefined) {
-    user = authorities && !isIssuedBy(socket, authorities) ? 'untrusted' : subjectUser(socket);
+    user = authorities && !isIssuedBy(socket, authorities) ? 'untrusted' : subjectUser(certificate);
   }
   if (known.size >= maxRemembered) known.clear();
   known.set(fingerprint256, user);
   return user;
 }
 
-function subjectUser(socket: TLSSocket): CertificateUser {
-  const { subject } = socket.getPeerCertificate();
+function subjectUser(certificate: X509Certificate): CertificateUser {
+  const { subject } = certificate.toLegacyObject();
   const [name = ''] = values(subject.CN);
   return name === '' ? 'none' : { name, groups: values(subject.O) };
 }

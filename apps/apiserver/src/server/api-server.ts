@@ -160,9 +160,14 @@ async function buildServer(
     serve,
     signal: stopping.signal,
   });
+  const { loopback } = context;
   const running = await startHttpsServer(
     tls,
-    { host: options.bindAddress, port: options.securePort },
+    {
+      host: options.bindAddress,
+      port: options.securePort,
+      inProcess: loopback && { loopback, clock },
+    },
     handle,
   );
   port = running.port;

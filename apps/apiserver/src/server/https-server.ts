@@ -2,7 +2,13 @@ import { createServer, type Server } from 'node:https';
 import { ServerResponse, type IncomingMessage, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { UsageError } from '@tinkernetes/component-base';
+import {
+  certificatesIn,
+  clientIdentities,
+  UsageError,
+  type Clock,
+  type LoopbackNetwork,
+} from '@tinkernetes/component-base';
 
 export interface TlsMaterial {
   cert: string;
@@ -16,6 +22,13 @@ export type Handle = (
   response: ServerResponse,
   upgrade?: { socket: Duplex; head: Buffer },
 ) => Promise<void>;
+
+export interface HttpsAddress {
+  host: string;
+  port: number;
+  /** Where clients in this process find the server, too. */
+  inProcess?: { loopback: LoopbackNetwork; clock: Clock };
+}
 
 export interface HttpsServer {
   port: number;
@@ -57,7 +70,7 @@ function lazyExpress(handle: Handle): RequestListener {
 /** HTTPS: the API's paths go straight to the handler, all others through Express. */
 export async function startHttpsServer(
   { cert, key, clientCa }: TlsMaterial,
-  address: { host: string; port: number },
+  address: HttpsAddress,
   handle: Handle,
 ): Promise<HttpsServer> {
   const pages = lazyExpress(handle);
@@ -80,11 +93,12 @@ export async function startHttpsServer(
   // A watch lasts as long as it lasts.
   server.requestTimeout = 0;
   server.headersTimeout = 32_000;
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
+  const sockets = new Set<Duplex>();
+  const closeAtEnd = (socket: Duplex): void => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-  });
+  };
+  server.on('connection', closeAtEnd);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const response = new ServerResponse(request);
     response.assignSocket(socket as Socket);
@@ -93,17 +107,27 @@ export async function startHttpsServer(
   });
   await listen(server, address);
   const bound = server.address();
+  const port = bound !== null && typeof bound === 'object' ? bound.port : address.port;
+  const withdraw = address.inProcess?.loopback.offer(port, {
+    certificate: cert,
+    identify: clientIdentities(certificatesIn(clientCa ?? ''), address.inProcess.clock),
+    accept(socket) {
+      closeAtEnd(socket);
+      server.emit('secureConnection', socket);
+    },
+  });
   return {
-    port: bound !== null && typeof bound === 'object' ? bound.port : address.port,
+    port,
     close: () =>
       new Promise((resolve) => {
+        withdraw?.();
         server.close(() => resolve());
         for (const socket of sockets) socket.destroy();
       }),
   };
 }
 
-function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
+function listen(server: Server, { host, port }: HttpsAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       reject(

@@ -7,7 +7,7 @@ import {
   type ClientConfig,
   type ConnectionPool,
 } from '@tinkernetes/client';
-import type { Clock, Metrics } from '@tinkernetes/component-base';
+import type { Clock, LoopbackNetwork, Metrics } from '@tinkernetes/component-base';
 
 const namespace = 'kube-system';
 /** Of its life, after which a new token is asked for. */
@@ -19,6 +19,7 @@ export interface ServiceAccountClientsOptions {
   config: ClientConfig;
   clock: Clock;
   metrics?: Metrics;
+  loopback?: LoopbackNetwork;
 }
 
 export interface ServiceAccountClients {
@@ -34,7 +35,7 @@ export interface ServiceAccountClients {
  */
 export function createServiceAccountClients(options: ServiceAccountClientsOptions): ServiceAccountClients {
   const { certData: _cert, keyData: _key, tokenFile: _file, token: _token, ...anonymous } = options.config;
-  const connections = createConnectionPool(anonymous);
+  const connections = createConnectionPool(anonymous, { loopback: options.loopback });
   const known = new Map<string, Client>();
   return {
     for(serviceAccount) {

@@ -52,7 +52,7 @@ export function startControllers(options: ControllersOptions): StartedController
   const informers = createSharedInformerFactory(cachesOptions);
   const ownQueues = createInProcessWorkQueues({ clock, metrics });
   const accounts = flags['use-service-account-credentials']
-    ? createServiceAccountClients({ manager: client, config, clock, metrics })
+    ? createServiceAccountClients({ manager: client, config, clock, metrics, loopback: context.loopback })
     : undefined;
   const leading = promiseOf<void>();
   const running = chosen.flatMap((definition) => {

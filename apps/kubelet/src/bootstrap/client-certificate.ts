@@ -1,6 +1,6 @@
 import { CertificateSigningRequests, type CertificateSigningRequest } from '@tinkernetes/api';
 import { createClient, loadKubeconfig, type ClientConfig } from '@tinkernetes/client';
-import type { Clock, Logger } from '@tinkernetes/component-base';
+import type { Clock, Logger, LoopbackNetwork } from '@tinkernetes/component-base';
 import { createCertificateSigningRequest } from '@tinkernetes/pki';
 import { X509Certificate } from 'node:crypto';
 import { mkdir, rename, symlink, rm, writeFile } from 'node:fs/promises';
@@ -21,6 +21,7 @@ export interface IdentityContext {
   clock: Clock;
   logger: Logger;
   signal: AbortSignal;
+  loopback?: LoopbackNetwork;
 }
 
 export interface NodeIdentity {
@@ -106,7 +107,7 @@ async function signedCertificate(
   request: string,
   context: IdentityContext,
 ): Promise<string> {
-  const client = createClient(asking, { clock: context.clock });
+  const client = createClient(asking, { clock: context.clock, loopback: context.loopback });
   try {
     for (let delay = firstRetryMs; ; delay = Math.min(delay * 2, maxRetryMs)) {
       try {

@@ -51,7 +51,7 @@ function access(
   context: RunContext,
   { nodeName, connections: limit }: { nodeName?: string; connections?: number },
 ): ApiAccess {
-  const connections = createConnectionPool(config, limit);
+  const connections = createConnectionPool(config, { limit, loopback: context.loopback });
   const client = createClient(config, { clock: context.clock, connections, metrics: context.metrics });
   const watch = new NodeWatch({ ...context, client }, nodeName);
   return {

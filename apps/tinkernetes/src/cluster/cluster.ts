@@ -97,14 +97,15 @@ export class Cluster {
         now: deps.clock.now(),
       });
       await writeState(layout, state);
+      const launcher = deps.launcher(layout);
       const supervisor = new Supervisor({
-        launcher: deps.launcher(layout),
+        launcher,
         clock: deps.clock,
         report: deps.report,
         onReady: (spec, info) => cluster?.onComponentReady(spec, info),
         onRefused: ({ instance }, { reason }) => refused.abort(new UsageError(`${instance} ${reason}`)),
       });
-      const client = await adminClient(layout);
+      const client = await adminClient(layout, launcher.loopback);
       cluster = new Cluster(layout, options, state, supervisor, control, client);
       const starting = cluster;
       await withLinkedSignal([signal, refused.signal], (linked) => starting.bringUp(deps, linked));

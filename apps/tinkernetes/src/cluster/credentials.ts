@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { UsageError } from '@tinkernetes/component-base';
+import { UsageError, type LoopbackNetwork } from '@tinkernetes/component-base';
 import { createClient, loadKubeconfig, type Client } from '@tinkernetes/client';
 import {
   createCertificateAuthority,
@@ -71,9 +71,9 @@ export async function ensureCredentials({
   ]);
 }
 
-export async function adminClient(layout: ClusterLayout): Promise<Client> {
+export async function adminClient(layout: ClusterLayout, loopback?: LoopbackNetwork): Promise<Client> {
   const config = await loadKubeconfig(layout.componentKubeconfig('admin'), { userAgent: 'tinkernetes' });
-  return createClient(config);
+  return createClient(config, { loopback });
 }
 
 async function ensureAuthority(

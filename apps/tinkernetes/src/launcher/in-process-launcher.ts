@@ -2,6 +2,7 @@ import {
   createLogger,
   createMetrics,
   createStepTracer,
+  LoopbackNetwork,
   parseFlags,
   commonFlags,
   realClock,
@@ -50,17 +51,24 @@ const components: Record<ComponentSpec['app'], () => Promise<AnyComponent>> = {
 export interface InProcessOptions {
   clock?: Clock;
   random?: Random;
+  /** Where the components find each other's servers. */
+  loopback?: LoopbackNetwork;
   /** The logger of a component, by the name of its instance. Default: errors on stderr, with that name. */
   loggerOf?(instance: string): Logger;
 }
 
-/** Runs components in this process. They share nothing but it: they still talk HTTP and gRPC to each other. */
+/**
+ * Runs components in this process. They share nothing but it: they still talk HTTP and gRPC to each other, with the same
+ * certificates, but without encrypting what never leaves the process.
+ */
 export function createInProcessLauncher({
   clock = realClock,
   random = realRandom,
   loggerOf = (component) => createLogger({ component, level: 'error' }),
+  loopback = new LoopbackNetwork(clock),
 }: InProcessOptions = {}): Launcher {
   return {
+    loopback,
     start(spec): RunningComponent {
       const controller = new AbortController();
       let ready: (info: ReadyInfo) => void = () => undefined;
@@ -79,6 +87,7 @@ export function createInProcessLauncher({
             logger: loggerOf(spec.instance),
             metrics: createMetrics(),
             tracer: createStepTracer({ component: spec.app, clock, random }),
+            loopback,
             ready: (info = {}) => ready(info),
           }),
         )

@@ -1,3 +1,4 @@
+import type { LoopbackNetwork } from '@tinkernetes/component-base';
 import type { ComponentSpec } from '../cluster/component-specs';
 
 /** What a component said when it began to serve, e.g. `{ port: 6443 }`. */
@@ -24,5 +25,7 @@ export interface RunningComponent {
 
 /** Starts components, each in a process of its own or all in this one. */
 export interface Launcher {
+  /** Where what it starts runs in this very process. */
+  readonly loopback?: LoopbackNetwork;
   start(spec: ComponentSpec): RunningComponent;
 }
