@@ -1,38 +1,37 @@
+import { Reader, Writer } from 'protobufjs/minimal';
 import type { Field, MessageType } from './message-type';
-import { BackwardWriter, Reader, wire } from './wire';
+
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 type Fields = Record<string, unknown>;
 
-/** Nothing waits while a message is written: one writer does for all. */
-const writer = new BackwardWriter();
+/** How the value of a field is written (https://protobuf.dev/programming-guides/encoding). */
+const wire = { varint: 0, fixed64: 1, delimited: 2 } as const;
 
 /**
  * A plain object as a proto3 message. Absent fields and those with their default are left out; enums may be given by name
- * or number. One table-driven function for all messages instead of a generated one for each: a process that starts some
- * hundred Pods never comes so far that generated code would pay for its compilation.
+ * or number. One table-driven function for all messages instead of those that protobufjs generates for each: a process
+ * that starts some hundred Pods never comes so far that they would pay for their compilation.
  */
 export function encode(type: MessageType, message: object): Buffer {
-  try {
-    writeMessage(type, message as Fields);
-    return writer.take();
-  } finally {
-    writer.clear();
-  }
+  const writer = Writer.create();
+  writeMessage(writer, type, message as Fields);
+  const bytes = writer.finish();
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 /** Every field of the message but members of a oneof that are not set; with `sparse` only what was sent. */
 export function decode(type: MessageType, bytes: Uint8Array, { sparse = false } = {}): object {
-  return readMessage(type, new Reader(bytes), sparse);
+  return readMessage(type, { reader: Reader.create(bytes), end: bytes.length, sparse });
 }
 
-function writeMessage({ fields, name }: MessageType, message: Fields): void {
-  for (let i = fields.length - 1; i >= 0; i--) {
-    const field = fields[i] as Field;
+function writeMessage(writer: Writer, { fields, name }: MessageType, message: Fields): void {
+  for (const field of fields) {
     const value = message[field.name];
     if (value === undefined || value === null) continue;
-    if (field.kind === 'map') writeList(field, entriesOf(field, value));
-    else if (!field.isRepeated) writeField(field, value, field.oneof !== undefined);
-    else if (Array.isArray(value)) writeList(field, value);
+    if (field.kind === 'map') writeList(writer, field, entriesOf(field, value));
+    else if (!field.isRepeated) writeField(writer, field, { value, always: field.oneof !== undefined });
+    else if (Array.isArray(value)) writeList(writer, field, value);
     else throw new TypeError(`${name}.${field.name}: array expected`);
   }
 }
@@ -42,29 +41,34 @@ function entriesOf(field: Field, map: unknown): object[] {
   return Object.entries(map).map(([key, value]: [string, unknown]) => ({ key, value }));
 }
 
-function writeList(field: Field, values: readonly unknown[]): void {
-  if (!isDelimited(field)) return writePacked(field, values);
-  for (let i = values.length - 1; i >= 0; i--) writeField(field, values[i], true);
+function writeList(writer: Writer, field: Field, values: readonly unknown[]): void {
+  if (!isDelimited(field)) return writePacked(writer, field, values);
+  for (const value of values) writeField(writer, field, { value, always: true });
 }
 
-function writePacked(field: Field, values: readonly unknown[]): void {
+function writePacked(writer: Writer, field: Field, values: readonly unknown[]): void {
   if (values.length === 0) return;
-  const before = writer.length;
-  for (let i = values.length - 1; i >= 0; i--) {
-    const known = inContract(field, values[i]);
-    if (known !== undefined) writeValue(field, known);
+  writeTag(writer, field, wire.delimited).fork();
+  for (const value of values) {
+    const known = inContract(field, value);
+    if (known !== undefined) writeValue(writer, field, known);
   }
-  writer.uint32(writer.length - before);
-  writer.tag(field.number, wire.delimited);
+  writer.ldelim();
 }
 
 /** `always`: where its presence says something, also a default. */
-function writeField(field: Field, value: unknown, always: boolean): void {
+function writeField(
+  writer: Writer,
+  field: Field,
+  { value, always }: { value: unknown; always: boolean },
+): void {
   const known = inContract(field, value);
   if (known === undefined || (!always && isDefault(known))) return;
-  writeValue(field, known);
-  writer.tag(field.number, wireTypeOf(field));
+  writeValue(writeTag(writer, field, wireTypeOf(field)), field, known);
 }
+
+const writeTag = (writer: Writer, { number }: Field, type: number): Writer =>
+  writer.uint32(((number << 3) | type) >>> 0);
 
 const isDefault = (value: unknown): boolean =>
   value === '' || value === 0 || value === false || (value instanceof Uint8Array && value.length === 0);
@@ -75,51 +79,65 @@ function inContract(field: Field, value: unknown): unknown {
   return field.enumeration.numbers.get(value);
 }
 
-function writeValue(field: Field, value: unknown): void {
+function writeValue(writer: Writer, field: Field, value: unknown): void {
   switch (field.kind) {
     case 'string':
-      return writer.text(String(value));
+      writer.string(String(value));
+      break;
     case 'bytes':
-      return writer.bytes(value instanceof Uint8Array ? value : Buffer.from(String(value), 'base64'));
+      writer.bytes(value instanceof Uint8Array ? value : Buffer.from(String(value), 'base64'));
+      break;
     case 'bool':
-      return writer.uint32(value ? 1 : 0);
-    case 'uint32':
-      return writer.uint32(Number(value) >>> 0);
-    case 'int32':
-    case 'enum':
-      return writer.int64(Number(value) | 0);
-    case 'int64':
-    case 'uint64':
-      return writer.int64(Number(value));
+      writer.bool(Boolean(value));
+      break;
     case 'double':
-      return writer.double(Number(value));
+      writer.double(Number(value));
+      break;
+    case 'enum':
+      writer.int32(Number(value));
+      break;
     case 'map':
-    case 'message': {
+    case 'message':
       if (typeof value !== 'object' || value === null) throw new TypeError(`${field.name}: object expected`);
-      const before = writer.length;
-      writeMessage(field.message(), value as Fields);
-      return writer.uint32(writer.length - before);
-    }
+      writeMessage(writer.fork(), field.message(), value as Fields);
+      writer.ldelim();
+      break;
+    default:
+      writer[field.kind](Number(value));
   }
 }
 
-function readMessage({ fields, byNumber }: MessageType, reader: Reader, sparse: boolean): Fields {
+interface Source {
+  reader: Reader;
+  /** Where the message ends. */
+  end: number;
+  sparse: boolean;
+}
+
+function readMessage({ name, fields, byNumber }: MessageType, source: Source): Fields {
+  const { reader, end, sparse } = source;
   const message: Fields = {};
   if (!sparse)
     for (const field of fields) if (field.oneof === undefined) message[field.name] = defaultOf(field);
-  while (!reader.isAtEnd) {
+  while (reader.pos < end) {
     const tag = reader.uint32();
-    const number = tag >>> 3;
     const type = tag & 7;
-    if (number === 0) throw new RangeError('invalid field number 0');
-    const field = byNumber.get(number);
+    if (tag >>> 3 === 0) throw new RangeError('invalid field number 0');
+    const field = byNumber.get(tag >>> 3);
     if (field && (type === wireTypeOf(field) || (field.isRepeated && type === wire.delimited))) {
       if (field.oneof !== undefined) choose(fields, field, message);
-      readField(field, message, { reader, type, sparse });
+      if (field.isRepeated && type !== wireTypeOf(field)) readPacked(field, message, source);
+      else readField(field, message, source);
       if (field.oneof !== undefined && sparse) message[field.oneof] = field.name;
-    } else reader.skip(type);
+    } else skip(reader, type);
   }
+  if (reader.pos !== end) throw new RangeError(`${name}: a field reaches beyond its message`);
   return message;
+}
+
+function skip(reader: Reader, type: number): void {
+  if (type > 5 || type === 4) throw new RangeError(`invalid wire type ${type}`);
+  reader.skipType(type);
 }
 
 /** Of a oneof the last member counts. */
@@ -127,51 +145,52 @@ function choose(fields: readonly Field[], { oneof }: Field, message: Fields): vo
   for (const other of fields) if (other.oneof === oneof) delete message[other.name];
 }
 
-interface Source {
-  reader: Reader;
-  /** As which the value comes. */
-  type: number;
-  sparse: boolean;
-}
-
-function readField(field: Field, message: Fields, { reader, type, sparse }: Source): void {
+function readField(field: Field, message: Fields, source: Source): void {
   if (field.kind === 'map') {
-    const { key, value } = readMessage(field.message(), reader.part(), false);
+    const { key, value } = readPart(field.message(), { ...source, sparse: false });
     // An object's prototype is no entry.
     if (key !== '__proto__') ((message[field.name] ??= {}) as Fields)[String(key)] = value;
-  } else if (!field.isRepeated) message[field.name] = readValue(field, reader, sparse);
-  else {
-    const list = (message[field.name] ??= []) as unknown[];
-    if (type !== wire.delimited || isDelimited(field)) list.push(readValue(field, reader, sparse));
-    else for (const part = reader.part(); !part.isAtEnd;) list.push(readValue(field, part, sparse));
-  }
+  } else if (field.isRepeated) listOf(field, message).push(readValue(field, source));
+  else message[field.name] = readValue(field, source);
 }
 
-function readValue(field: Field, reader: Reader, sparse: boolean): unknown {
+function readPacked(field: Field, message: Fields, { reader, ...rest }: Source): void {
+  const list = listOf(field, message);
+  const end = endOfPart(reader);
+  while (reader.pos < end) list.push(readValue(field, { reader, ...rest }));
+}
+
+const listOf = ({ name }: Field, message: Fields) => (message[name] ??= []) as unknown[];
+
+function endOfPart(reader: Reader): number {
+  const length = reader.uint32();
+  return reader.pos + length;
+}
+
+const readPart = (type: MessageType, { reader, sparse }: Source): Fields =>
+  readMessage(type, { end: endOfPart(reader), reader, sparse });
+
+function readValue(field: Field, source: Source): unknown {
+  const { reader } = source;
   switch (field.kind) {
     case 'string':
-      return reader.text();
+      // protobufjs' own string() takes what there is where a length reaches beyond the end.
+      return utf8.decode(reader.bytes());
     case 'bytes':
-      return reader.bytes();
-    case 'bool':
-      return reader.uint32() !== 0;
-    case 'uint32':
-      return reader.uint32();
-    case 'int32':
-      return reader.uint32() | 0;
+      // A copy: the message that it came in need not be kept.
+      return Buffer.from(reader.bytes());
     case 'enum': {
-      const number = reader.uint32() | 0;
+      const number = reader.int32();
       return field.enumeration.names.get(number) ?? number;
     }
     case 'int64':
-      return reader.int64();
     case 'uint64':
-      return reader.uint64();
-    case 'double':
-      return reader.double();
+      return Number(reader[field.kind]());
     case 'map':
     case 'message':
-      return readMessage(field.message(), reader.part(), sparse);
+      return readPart(field.message(), source);
+    default:
+      return reader[field.kind]();
   }
 }
 
