@@ -136,6 +136,11 @@ export const flags = {
     min: 0,
     help: 'Terminated Pods kept; 0: all',
   },
+  'resource-quota-sync-period': {
+    type: 'duration',
+    default: 300_000,
+    help: 'How often all that a quota limits is counted anew',
+  },
   'horizontal-pod-autoscaler-sync-period': {
     type: 'duration',
     default: 15_000,

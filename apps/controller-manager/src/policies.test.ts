@@ -7,11 +7,12 @@ import {
   Jobs,
   PodDisruptionBudgets,
   Pods,
+  ReplicaSets,
   ResourceQuotas,
   RoleBindings,
   type CertificateSigningRequest,
 } from '@tinkernetes/api';
-import { isNotFound } from '@tinkernetes/apimachinery';
+import { isNotFound, isPodTerminal } from '@tinkernetes/apimachinery';
 import { createClient } from '@tinkernetes/client';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { createCertificateSigningRequest } from '@tinkernetes/pki';
@@ -70,6 +71,24 @@ it('counts what is used of a quota, and gives back what was deleted', async () =
   await manager.client.for(ConfigMaps).delete('counted', { namespace });
   await eventually(async () => expect(await used()).toMatchObject({ 'count/configmaps': String(before) }));
   await quotas.delete('q', { namespace });
+});
+
+it('C19 lets a ReplicaSet have no more Pods than a quota allows, however fast it makes them', async () => {
+  const quotas = manager.client.for(ResourceQuotas);
+  const running = (await actor.list('')).filter((pod) => !isPodTerminal(pod));
+  const hard = { pods: String(running.length + 1) };
+  await quotas.create({ metadata: { name: 'tight' }, spec: { hard } }, { namespace });
+  await eventually(async () => expect((await quotas.get('tight', { namespace })).status?.hard).toEqual(hard));
+  const spec = { replicas: 20, selector: { matchLabels: { app: 'many' } }, template: template('many') };
+  await manager.client.for(ReplicaSets).create({ metadata: { name: 'many' }, spec }, { namespace });
+  await eventually(async () => {
+    const { status } = await manager.client.for(ReplicaSets).get('many', { namespace });
+    expect(status?.conditions).toMatchObject([{ type: 'ReplicaFailure', reason: 'FailedCreate' }]);
+    expect(status?.replicas).toBe(1);
+  });
+  expect(await actor.list('app=many')).toHaveLength(1);
+  await manager.client.for(ReplicaSets).delete('many', { namespace, propagationPolicy: 'Background' });
+  await quotas.delete('tight', { namespace });
 });
 
 it('writes to a budget how many Pods may be evicted, and lets evictions go no further', async () => {

@@ -17,15 +17,15 @@ import {
   type KubeObject,
   type Pod,
   type ResourceDescriptor,
+  type ResourceQuota,
 } from '@tinkernetes/api';
-import { ignoreNotFound, isPodTerminal, keyOf } from '@tinkernetes/apimachinery';
+import { deepEqual, ignoreNotFound, isPodTerminal, keyOf } from '@tinkernetes/apimachinery';
 import { groupResourceOf, type Reconciler } from '@tinkernetes/controller';
 import type { SharedInformer } from '@tinkernetes/informers';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
 import { discoverResources } from '../shared/discovered-resources';
 import { sameStatus } from '../shared/same-status';
-import { watchObjects } from '../shared/watch-objects';
 import { resourceOfName, usedOf } from './usage';
 
 type Countable = ResourceDescriptor<KubeObject>;
@@ -50,8 +50,9 @@ const counted = [
 ] as unknown as readonly Countable[];
 
 /**
- * Keeps what is used of each quota up to date; admission charges creations at once, this gives back what ended or was
- * never written. Watches ResourceQuotas and what they count; writes the status.
+ * Keeps what is used of each quota up to date. Admission charges creations at once: counting them here, before the cache
+ * shows them all, would allow too many. This gives back what ended, and at every --resource-quota-sync-period what was
+ * charged and never written. Watches ResourceQuotas and what they count; writes the status.
  * Source: k8s.io/kubernetes/pkg/controller/resourcequota.
  */
 export function startResourceQuotaController(context: ControllerContext): RunnableController {
@@ -59,16 +60,24 @@ export function startResourceQuotaController(context: ControllerContext): Runnab
   const queue = context.queues.create('resourcequota_primary');
   const quotas = informers.for(ResourceQuotas);
   const caches = new Map<string, SharedInformer<KubeObject>>();
-  watchObjects(quotas, (key) => queue.add(key));
+  const enqueue = (quota: ResourceQuota) => queue.add(keyOf(quota));
+  quotas.addEventHandler({
+    added: enqueue,
+    updated: (before, quota) => {
+      if (!deepEqual(before.spec, quota.spec)) enqueue(quota);
+    },
+  });
   const enqueueNamespace = ({ metadata }: KubeObject) => {
-    for (const quota of quotas.lister.list(metadata.namespace)) queue.add(keyOf(quota));
+    quotas.lister.list(metadata.namespace).forEach(enqueue);
   };
   const follow = (descriptor: Countable, metadataOnly: boolean) => {
     const cache = informers.for(descriptor, { metadataOnly });
     caches.set(groupResourceOf(descriptor), cache);
     cache.addEventHandler({
-      added: (object, isInitial) => !isInitial && enqueueNamespace(object),
-      updated: (before, after) => changesUsage(descriptor, before, after) && enqueueNamespace(after),
+      updated: (before, after) => {
+        const isLimited = quotas.lister.list(after.metadata.namespace).length > 0;
+        if (isLimited && changesUsage(descriptor, before, after)) enqueueNamespace(after);
+      },
       deleted: enqueueNamespace,
     });
     return cache;
@@ -101,11 +110,12 @@ export function startResourceQuotaController(context: ControllerContext): Runnab
         return [{ group, resource, objects: cache.lister.list(namespace) }];
       });
       const status = { hard: quota.spec?.hard, used: usedOf(quota, objects) };
-      if (sameStatus(quota.status, status) && quota.status?.hard) return;
-      await client
-        .for(ResourceQuotas)
-        .updateStatus({ ...quota, status }, { namespace, signal })
-        .catch(ignoreNotFound);
+      if (!sameStatus(quota.status, status) || !quota.status?.hard)
+        await client
+          .for(ResourceQuotas)
+          .updateStatus({ ...quota, status }, { namespace, signal })
+          .catch(ignoreNotFound);
+      return { requeueAfterMs: context.flags['resource-quota-sync-period'] };
     },
   };
   return queueController({
@@ -119,7 +129,19 @@ export function startResourceQuotaController(context: ControllerContext): Runnab
 /** Whether an update may change what the object counts for. */
 function changesUsage({ group, resource }: Countable, before: KubeObject, after: KubeObject): boolean {
   if (group !== '') return false;
-  if (resource === 'pods') return isPodTerminal(after as Pod) && !isPodTerminal(before as Pod);
-  const isMeasured = resource === 'services' || resource === 'persistentvolumeclaims';
-  return isMeasured && before.metadata.generation !== after.metadata.generation;
+  if (resource === 'pods') return changesPodUsage(before as Pod, after as Pod);
+  const usage = ({ spec, status }: Measured) => [spec, status?.allocatedResources];
+  return measured.some((each) => each.resource === resource) && !deepEqual(usage(before), usage(after));
+}
+
+type Measured = KubeObject & { spec?: unknown; status?: { allocatedResources?: unknown } };
+
+function changesPodUsage(before: Pod, after: Pod): boolean {
+  if (isPodTerminal(after)) return !isPodTerminal(before);
+  const usage = ({ spec }: Pod) => [
+    spec.activeDeadlineSeconds,
+    spec.resources,
+    ...[...spec.containers, ...(spec.initContainers ?? [])].map(({ resources }) => resources),
+  ];
+  return !deepEqual(usage(before), usage(after));
 }
