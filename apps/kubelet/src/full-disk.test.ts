@@ -94,7 +94,7 @@ function canMount(): boolean {
     await kubelet.create('late');
     expect((await kubelet.phase('late', 'Failed')).status).toMatchObject({
       reason: 'Evicted',
-      message: 'The node had condition: [DiskPressure]. ',
+      message: 'Pod was rejected: The node had condition: [DiskPressure]. ',
     });
     free();
     await eventually(async () => expect((await pressure())?.status).toBe('False'));

@@ -314,7 +314,8 @@ describe('kubelet', () => {
     await kubelet.create(name, spec as never);
     const pod = await kubelet.phase(name, 'Failed');
     expect(pod.status?.reason).toBe(reason);
-    expect(pod.status?.message).toMatch(/^(Pod was rejected|Failed to admit pod)/);
+    expect(pod.status?.message).toMatch(/^Pod was rejected: \S/);
+    expect(pod.status?.containerStatuses).toBeUndefined();
   });
 
   it('runs hooks: postStart before the container counts as started, preStop before it is stopped', async () => {

@@ -111,7 +111,7 @@ export class AllocationManager {
       current,
       others.map((other) => this.allocated(other)),
     );
-    return refusal && { reason: 'Deferred', message: refusal.message.replace('Pod was rejected: ', '') };
+    return refusal && { reason: 'Deferred', message: refusal.message };
   }
 
   private refuse(

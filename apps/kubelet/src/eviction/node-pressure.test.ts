@@ -56,7 +56,7 @@ describe('a node that runs out of something', () => {
     const late = await kubelet.phase('late', 'Failed');
     expect(late.status).toMatchObject({
       reason: 'Evicted',
-      message: 'The node had condition: [MemoryPressure]. ',
+      message: 'Pod was rejected: The node had condition: [MemoryPressure]. ',
     });
     const { items } = await kubelet.client
       .for(Events)

@@ -50,8 +50,7 @@ function selectorRefusal(pod: Pod, node: Node): PodVerdict | undefined {
   if (requiredNodeAffinityMatches(pod, node)) return undefined;
   return {
     reason: 'NodeAffinity',
-    message:
-      "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
+    message: "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
   };
 }
 
@@ -61,7 +60,7 @@ function taintRefusal(pod: Pod, node: Node): PodVerdict | undefined {
   const text = `${taint.key}: ${taint.value ?? ''}`;
   return {
     reason: 'TaintToleration',
-    message: `Pod was rejected: Predicate TaintToleration failed: node(s) had taint {${text}}, that the pod didn't tolerate`,
+    message: `Predicate TaintToleration failed: node(s) had taint {${text}}, that the pod didn't tolerate`,
   };
 }
 
@@ -93,6 +92,6 @@ function outOf(
 ): PodVerdict {
   return {
     reason: `OutOf${resource}`,
-    message: `Pod was rejected: Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`,
+    message: `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`,
   };
 }

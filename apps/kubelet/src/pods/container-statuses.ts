@@ -70,7 +70,7 @@ function containerStatus(
     ready:
       kind === 'init' && container.restartPolicy !== 'Always'
         ? current.state === 'exited' && current.exitCode === 0
-        : running && started && context.isReady(container, current.id),
+        : kind !== 'ephemeral' && running && started && context.isReady(container, current.id),
     restartCount: current.restartCount,
     started: started,
     state,

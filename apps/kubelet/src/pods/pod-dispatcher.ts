@@ -10,7 +10,7 @@ import type { RuntimeManager } from '../runtime/runtime-manager';
 import { refusalOf } from './admission';
 import type { MirrorPods } from './mirror-pods';
 import { isMirrorPod, isPhaseTerminal, isStaticPod, podText, uidOf } from './pod-facts';
-import type { PodVerdict } from './pod-status';
+import { rejection, type PodVerdict } from './pod-status';
 import type { PodWorkers } from './pod-workers';
 import type { StatusManager } from './status-manager';
 
@@ -183,7 +183,7 @@ export class PodDispatcher {
     if (!refusal) return true;
     logger.info({ pod: podText(pod), reason: refusal.reason }, 'pod refused');
     events.pod(pod, 'Warning', refusal.reason, refusal.message);
-    workers.kill(pod, { verdict: refusal });
+    workers.kill(pod, { verdict: rejection(refusal) });
     return false;
   }
 

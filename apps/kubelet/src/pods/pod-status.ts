@@ -22,7 +22,16 @@ export interface PodVerdict {
   message: string;
   /** Conditions to add, e.g. DisruptionTarget. */
   conditions?: readonly PodCondition[];
+  /** The node never took the Pod: there is nothing to tell of its containers. */
+  isRejection?: true;
 }
+
+/** The verdict on a Pod that the node does not take. Source: pkg/kubelet rejectPod. */
+export const rejection = ({ reason, message }: PodVerdict): PodVerdict => ({
+  reason,
+  message: `Pod was rejected: ${message}`,
+  isRejection: true,
+});
 
 export interface PodStatusContext {
   runtime: PodRuntimeStatus;
@@ -46,6 +55,7 @@ export interface PodStatusContext {
 /** The status that the kubelet reports. Source: pkg/kubelet generateAPIPodStatus. */
 export function podStatus(pod: Pod, context: PodStatusContext): PodStatus {
   const { previous, runtime, verdict } = context;
+  if (verdict?.isRejection || wasRejected(context)) return rejectedStatus(pod, context);
   const statuses = allStatuses(pod, context);
   const computed = podPhase(pod, statuses, context.terminal);
   const phase = settledPhase(computed, previous, verdict);
@@ -78,6 +88,22 @@ export function podStatus(pod: Pod, context: PodStatusContext): PodStatus {
     ...(statuses.init.length > 0 ? { initContainerStatuses: statuses.init } : {}),
     containerStatuses: statuses.regular,
     ...(statuses.ephemeral.length > 0 ? { ephemeralContainerStatuses: statuses.ephemeral } : {}),
+    qosClass: previous?.qosClass ?? qosClassOf(pod),
+  };
+}
+
+/** By a kubelet that ran here before this one. */
+const wasRejected = ({ previous, runtime }: PodStatusContext): boolean =>
+  previous?.phase === 'Failed' && !previous.containerStatuses && runtime.containers.length === 0;
+
+function rejectedStatus(pod: Pod, { previous, verdict, now }: PodStatusContext): PodStatus {
+  const { reason = previous?.reason, message = previous?.message } = verdict ?? {};
+  return {
+    ...(pod.metadata.generation === undefined ? {} : { observedGeneration: pod.metadata.generation }),
+    phase: 'Failed',
+    ...(reason ? { reason } : {}),
+    ...(message ? { message } : {}),
+    startTime: previous?.startTime ?? formatTime(now),
     qosClass: previous?.qosClass ?? qosClassOf(pod),
   };
 }

@@ -16,6 +16,7 @@ import type { PodDirectories } from '../volumes/pod-directories';
 import type { TokenManager } from '../volumes/token-manager';
 import { MountError, type VolumeManager } from '../volumes/volume-manager';
 import { isHostNetwork, isPhaseTerminal, isStaticPod, uidOf } from './pod-facts';
+import { rejection } from './pod-status';
 import type { KillRequest, PodSyncer, SyncOutcome } from './pod-workers';
 import type { StartGate } from './start-gate';
 import type { StatusGenerator } from './status-generator';
@@ -148,9 +149,9 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
     } catch (error) {
       if (!(error instanceof DeviceError)) throw error;
       const reason = 'UnexpectedAdmissionError';
-      const message = `Pod was rejected: Allocate failed due to ${error.message}, which is unexpected`;
+      const message = `Allocate failed due to ${error.message}, which is unexpected`;
       deps.events.pod(pod, 'Warning', reason, message);
-      deps.requestKill(pod, { verdict: { reason, message } });
+      deps.requestKill(pod, { verdict: rejection({ reason, message }) });
       return false;
     }
   }

@@ -28,7 +28,7 @@ it.each([
 ])('refuses a Pod with %s and %j', (name, spec, why) => {
   expect(sysctlRefusal(pod(name, spec), allowed)).toEqual({
     reason: 'SysctlForbidden',
-    message: `Pod was rejected: forbidden sysctl: ${why}`,
+    message: `forbidden sysctl: ${why}`,
   });
 });
 

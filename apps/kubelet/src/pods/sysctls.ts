@@ -45,8 +45,7 @@ export function parseAllowedSysctls(patterns: readonly string[]): readonly strin
 export function sysctlRefusal({ spec }: Pod, allowedUnsafe: readonly string[]): PodVerdict | undefined {
   for (const { name } of spec.securityContext?.sysctls ?? []) {
     const why = forbidden(dotted(name), spec, allowedUnsafe);
-    if (why)
-      return { reason: 'SysctlForbidden', message: `Pod was rejected: forbidden sysctl: "${name}" ${why}` };
+    if (why) return { reason: 'SysctlForbidden', message: `forbidden sysctl: "${name}" ${why}` };
   }
   return undefined;
 }

@@ -46,7 +46,7 @@ describe('a node whose machine goes off', () => {
     const late = await kubelet.phase('late', 'Failed');
     expect(late.status).toMatchObject({
       reason: 'NodeShutdown',
-      message: 'Pod was rejected as the node is shutting down.',
+      message: 'Pod was rejected: Pod was rejected as the node is shutting down.',
     });
   });
 });
