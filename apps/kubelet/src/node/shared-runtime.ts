@@ -64,8 +64,9 @@ export class SharedRuntime {
     private readonly context: RunContext,
     private readonly clients: RuntimeClients,
     readonly facts: RuntimeFacts,
-    { imageGCHigh, imageGCLow, imageMinimumGCAgeMs }: Options,
+    private readonly options: Pick<Options, 'imageGCHigh' | 'imageGCLow' | 'imageMinimumGCAgeMs'>,
   ) {
+    const { imageGCHigh, imageGCLow, imageMinimumGCAgeMs } = options;
     const { clock, logger, signal } = context;
     const { runtime } = clients;
     this.cache = new PodCache(runtime, clock);
@@ -239,6 +240,7 @@ export class SharedRuntime {
     const collecting = this.context.clock.setInterval(() => void this.collectImages(), imageGCPeriodMs, {
       unref: true,
     });
+    if (this.options.imageGCHigh < 100) void this.collectImages();
     try {
       await this.pleg.run();
     } finally {

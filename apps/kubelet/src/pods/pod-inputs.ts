@@ -14,7 +14,8 @@ import type { PodInputs } from '../runtime/container-starter';
 import { sandboxConfig } from '../runtime/sandbox-config';
 import { ignoreMissing } from '../volumes/atomic-writer';
 import type { PodDirectories } from '../volumes/pod-directories';
-import { fileIn, volumeDevices, volumeMounts, type VolumeManager } from '../volumes/volume-manager';
+import { fileIn } from '../volumes/sub-paths';
+import { volumeDevices, volumeMounts, type VolumeManager } from '../volumes/volume-manager';
 import { isHostNetwork, uidOf } from './pod-facts';
 
 export interface PodInputsDeps {
@@ -43,7 +44,11 @@ export function createPodInputs(deps: PodInputsDeps): PodInputs {
       services: deps.services(),
       node: deps.node(),
       addresses: { podIPs: isHostNetwork(pod) ? hostIPs : podIPs, hostIPs },
-      volumeFile: (volume, path) => fileIn(deps.volumes.mounted(uidOf(pod)).get(volume), path),
+      async volumeFile(name, path) {
+        const volume = deps.volumes.mounted(uidOf(pod)).get(name);
+        if (!volume || !('path' in volume)) throw new Error(`cannot find the volume "${name}" of a file`);
+        return fileIn(volume.path, path);
+      },
     });
   return {
     environment,
@@ -61,7 +66,8 @@ export function createPodInputs(deps: PodInputsDeps): PodInputs {
       const env = container.volumeMounts?.some((m) => m.subPathExpr)
         ? await environment(pod, container, podIPs)
         : new Map<string, string>();
-      const mounts = await volumeMounts(container, deps.volumes.mounted(uidOf(pod)), env);
+      const subPaths = directories.subPaths(uidOf(pod));
+      const mounts = await volumeMounts(container, deps.volumes.mounted(uidOf(pod)), { env, subPaths });
       if (!mounts.some((m) => m.containerPath === '/etc/hosts') && podIPs.length + hostIPs.length > 0) {
         mounts.push({ containerPath: '/etc/hosts', hostPath: await hosts(pod, podIPs) });
       }

@@ -21,6 +21,11 @@ export class PodDirectories {
     return join(this.volumes(uid), plugin.replaceAll('/', '~'), name);
   }
 
+  /** Parts of volumes that containers have mounted. */
+  subPaths(uid: string): string {
+    return join(this.pod(uid), 'volume-subpaths');
+  }
+
   plugins(uid: string): string {
     return join(this.pod(uid), 'plugins');
   }

@@ -1,20 +1,20 @@
-import type { Container, Pod, Volume, VolumeMount } from '@tinkernetes/api';
+import type { Container, Pod, Volume } from '@tinkernetes/api';
 import type { Clock, Random } from '@tinkernetes/component-base';
 import type { DeepPartial, Device, Mount } from '@tinkernetes/cri';
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, readFile, realpath, rm, stat } from 'node:fs/promises';
-import { dirname, join, normalize } from 'node:path';
+import { chmod, mkdir, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Environment } from '../environment/environment';
-import { expand } from '../environment/expansion';
 import { isRecursive, uidOf } from '../pods/pod-facts';
 
 import type { PodEvents } from '../runtime/pod-events';
-import { ignoreMissing, writeAtomically, type Payload } from './atomic-writer';
+import { writeAtomically, type Payload } from './atomic-writer';
 import { checkHostPath } from './check-host-path';
 import type { ClaimVolumes } from './claim-volumes';
 import { NotYet, type CsiVolumes } from './csi/csi-volumes';
 import { MemoryDirectories } from './memory-directories';
 import { giveToGroup } from './ownership';
+import { keptAside, subPathIn, subPathOf } from './sub-paths';
 import { volumePayload, type PayloadContext } from './payload';
 import type { TrustBundles } from './trust-bundles';
 import type { PodDirectories } from './pod-directories';
@@ -36,7 +36,9 @@ export class MountError extends Error {
 
 /** Where a volume's content is: a directory of the node, a block device, or an image. */
 export type MountedVolume =
-  { path: string; readOnly?: boolean } | { device: string; readOnly?: boolean } | { image: string };
+  | { path: string; readOnly?: boolean; isProjected?: boolean }
+  | { device: string; readOnly?: boolean }
+  | { image: string };
 export type MountedVolumes = ReadonlyMap<string, MountedVolume>;
 
 /** How long volumes may take to be attached before the Pod says so. Source: upstream's podAttachAndMountTimeout. */
@@ -129,7 +131,7 @@ export class VolumeManager {
       const path = this.deps.directories.volume(uidOf(pod), pluginOf(volume), volume.name);
       if (this.project(path, payload)) await giveToGroup(path, pod, { readOnly: true });
       // What containers wrote there would go with the next change.
-      return { path, readOnly: true };
+      return { path, readOnly: true, isProjected: true };
     }
     if (volume.emptyDir) {
       const path = this.deps.directories.volume(uidOf(pod), 'kubernetes.io/empty-dir', volume.name);
@@ -210,14 +212,14 @@ const propagations = {
   Bidirectional: 'PROPAGATION_BIDIRECTIONAL',
 } as const;
 
-/** A container's volume mounts in the runtime's terms. */
+/** A container's volume mounts in the runtime's terms. `subPaths`: where parts of volumes are kept for the Pod. */
 export async function volumeMounts(
   container: Container,
   mounted: MountedVolumes,
-  env: Environment,
+  { env, subPaths }: { env: Environment; subPaths: string },
 ): Promise<Array<DeepPartial<Mount>>> {
   const mounts: Array<DeepPartial<Mount>> = [];
-  for (const mount of container.volumeMounts ?? []) {
+  for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const volume = mounted.get(mount.name);
     if (!volume || 'device' in volume) throw new Error(`volume "${mount.name}" is not mounted`);
     const subPath = subPathOf(mount, env);
@@ -231,50 +233,10 @@ export async function volumeMounts(
       mounts.push({ ...shared, readonly: true, image: { image: volume.image }, imageSubPath: subPath });
       continue;
     }
-    mounts.push({ ...shared, hostPath: subPath ? await subPathIn(volume.path, subPath) : volume.path });
+    let hostPath = subPath ? await subPathIn(volume.path, subPath) : volume.path;
+    if (subPath && volume.isProjected)
+      hostPath = await keptAside(hostPath, join(subPaths, mount.name, container.name, String(index)));
+    mounts.push({ ...shared, hostPath });
   }
   return mounts;
-}
-
-function subPathOf(mount: VolumeMount, env: Environment): string {
-  const path = mount.subPathExpr ? expand(mount.subPathExpr, (name) => env.get(name)) : (mount.subPath ?? '');
-  if (path.startsWith('/')) throw new Error(`error SubPath ${path} must not be an absolute path`);
-  if (normalize(path).split('/').includes('..'))
-    throw new Error(`error SubPath ${path} must not contain '..'`);
-  return path;
-}
-
-/**
- * A sub path that doesn't exist becomes a directory. Links that a container has left may not lead out of the volume.
- * Source: pkg/volume/util/subpath.
- */
-async function subPathIn(volume: string, subPath: string): Promise<string> {
-  const path = join(volume, subPath);
-  const root = await realpath(volume);
-  await checkWithin(root, volume, path);
-  if (!(await stat(path).catch(ignoreMissing))) {
-    await mkdir(path, { recursive: true });
-    // Who may write to the volume may write here.
-    await chmod(path, (await stat(root)).mode & 0o7777);
-  }
-  return path;
-}
-
-/** The text of a file of a volume, to which links may not lead out of it; undefined: there is none. */
-export async function fileIn(volume: MountedVolume | undefined, path: string): Promise<string | undefined> {
-  if (!volume || !('path' in volume)) throw new Error('cannot find the volume referenced by FileKeyRef');
-  const file = join(volume.path, path);
-  await checkWithin(await realpath(volume.path), volume.path, file);
-  return (await readFile(file, 'utf8').catch(ignoreMissing)) ?? undefined;
-}
-
-/** What there is of the path, followed through its links. */
-async function checkWithin(root: string, volume: string, path: string): Promise<void> {
-  for (let existing = path; existing.length > volume.length; existing = dirname(existing)) {
-    const real = await realpath(existing).catch(ignoreMissing);
-    if (real === undefined) continue;
-    if (real !== root && !real.startsWith(`${root}/`))
-      throw new Error(`subpath "${path}" not within volume path "${volume}"`);
-    return;
-  }
 }

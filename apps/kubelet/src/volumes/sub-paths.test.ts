@@ -1,6 +1,8 @@
-import { mkdir, mkdtemp, realpath, rm, stat, symlink } from 'node:fs/promises';
+import { realRandom } from '@tinkernetes/component-base';
+import { mkdir, mkdtemp, readFile, realpath, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { writeAtomically } from './atomic-writer';
 import { volumeMounts } from './volume-manager';
 
 describe('sub paths', () => {
@@ -16,9 +18,10 @@ describe('sub paths', () => {
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  const mount = async (path: string, subPath: string) => {
+  const at = () => ({ env: new Map<string, string>(), subPaths: join(directory, 'sub-paths') });
+  const mount = async (path: string, subPath: string, isProjected = false) => {
     const container = { name: 'c', volumeMounts: [{ name: 'v', mountPath: '/data', subPath }] };
-    const [first] = await volumeMounts(container, new Map([['v', { path }]]), new Map());
+    const [first] = await volumeMounts(container, new Map([['v', { path, isProjected }]]), at());
     return first?.hostPath ?? '';
   };
 
@@ -48,6 +51,25 @@ describe('sub paths', () => {
   it('of a read-only volume are read-only', async () => {
     const container = { name: 'c', volumeMounts: [{ name: 'v', mountPath: '/data' }] };
     const mounted = new Map([['v', { path: volume, readOnly: true }]]);
-    expect((await volumeMounts(container, mounted, new Map()))[0]?.readonly).toBe(true);
+    expect((await volumeMounts(container, mounted, at()))[0]?.readonly).toBe(true);
+  });
+
+  it('of projected files stay as they were until the container starts again', async () => {
+    const projected = join(directory, 'projected');
+    const write = (text: string) =>
+      writeAtomically(
+        projected,
+        new Map(['file', 'deep/file'].map((name) => [name, { data: Buffer.from(text), mode: 0o640 }])),
+        { now: new Date(), random: realRandom },
+      );
+    write('one');
+    const before = await mount(projected, 'file', true);
+    expect((await stat(before)).mode & 0o777).toBe(0o640);
+    write('two');
+    expect(await readFile(before, 'utf8')).toBe('one');
+    expect(await readFile(await mount(projected, 'file', true), 'utf8')).toBe('two');
+    const folder = await mount(projected, 'deep', true);
+    write('three');
+    expect(await readFile(join(folder, 'file'), 'utf8')).toBe('two');
   });
 });
