@@ -1,7 +1,12 @@
-import { apiVersionOf, CustomResourceDefinitions, type ResourceDescriptor } from '@tinkernetes/api';
+import {
+  apiVersionOf,
+  CustomResourceDefinitions,
+  type KubeObject,
+  type ResourceDescriptor,
+} from '@tinkernetes/api';
 import { linkSignals } from '@tinkernetes/component-base';
 import { runWorkers, type Reconciler } from '@tinkernetes/controller';
-import type { SharedInformerFactory } from '@tinkernetes/informers';
+import type { SharedInformer, SharedInformerFactory } from '@tinkernetes/informers';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { GarbageCollector } from './garbage-collector';
 import { OwnershipGraph } from './graph';
@@ -27,7 +32,13 @@ export function startGarbageCollectorController(context: ControllerContext): Run
     attemptToOrphan: (node) => queue.add(`orphan/${node.uid}`),
   });
   const resources = new ResourceMap(client);
-  const collector = new GarbageCollector(context, graph, resources);
+  const followed = new Map<string, SharedInformer<KubeObject>>();
+  const collector = new GarbageCollector(context, graph, resources, (descriptor, uid) =>
+    followed
+      .get(nameOf(descriptor))
+      ?.lister.list()
+      .find(({ metadata }) => metadata.uid === uid),
+  );
   const definitions = informers.for(CustomResourceDefinitions);
   const watched = new Map<string, { stop: AbortController; factory: SharedInformerFactory | undefined }>();
 
@@ -35,7 +46,9 @@ export function startGarbageCollectorController(context: ControllerContext): Run
     const apiVersion = apiVersionOf(descriptor);
     // Whole objects only where another controller keeps them in any case.
     const metadataOnly = !factory.has(descriptor);
-    factory.for(descriptor, { metadataOnly }).addEventHandler({
+    const informer = factory.for(descriptor, { metadataOnly });
+    followed.set(nameOf(descriptor), informer);
+    informer.addEventHandler({
       added: (object) => graph.observed(object, descriptor, apiVersion),
       updated: (_, object) => graph.observed(object, descriptor, apiVersion),
       deleted: (object) => graph.removed(object.metadata.uid ?? ''),
@@ -51,6 +64,7 @@ export function startGarbageCollectorController(context: ControllerContext): Run
       if (wanted.has(name)) continue;
       stop.abort(new Error('the resource is no longer served'));
       watched.delete(name);
+      followed.delete(name);
     }
     for (const [name, descriptor] of wanted) {
       if (watched.has(name)) continue;

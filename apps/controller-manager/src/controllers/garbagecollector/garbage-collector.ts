@@ -5,6 +5,7 @@ import type { ControllerContext } from '../../manager/context';
 import {
   blockingDependents,
   foregroundFinalizer,
+  isMisnamed,
   orphanFinalizer,
   type GraphNode,
   type OwnershipGraph,
@@ -27,6 +28,8 @@ export class GarbageCollector {
     private readonly context: ControllerContext,
     private readonly graph: OwnershipGraph,
     private readonly resources: ResourceMap,
+    /** What the watches show of a resource's object, wherever it is. */
+    private readonly observedObject: (descriptor: ResourceDescriptor, uid: string) => KubeObject | undefined,
   ) {}
 
   async attemptToDelete(uid: string): Promise<void> {
@@ -107,33 +110,37 @@ export class GarbageCollector {
   }
 
   private async stateOf(owner: OwnerReference, dependent: GraphNode): Promise<OwnerState> {
-    if (this.absent.has(owner.uid)) return 'dangling';
     const known = this.graph.get(owner.uid);
-    // A namespaced owner of a cluster-scoped object, or one in another namespace, can't be: it counts as absent.
-    if (known && !known.virtual) {
-      if (known.namespace && known.namespace !== dependent.namespace)
-        return this.reportInvalid(owner, dependent);
+    if (known && !known.virtual && !isMisnamed(known, owner, dependent.namespace))
       return known.deletingDependents ? 'waiting' : 'solid';
-    }
     const descriptor = await this.resources.find(owner.apiVersion, owner.kind);
     if (!descriptor) throw new TerminalError(`no resource of kind ${owner.kind} in ${owner.apiVersion}`);
     if (descriptor.namespaced && !dependent.namespace) return this.reportInvalid(owner, dependent);
+    if (this.absent.has(owner.uid)) return 'dangling';
     const live = await this.get(descriptor, owner.name, dependent.namespace);
     if (live?.metadata.uid === owner.uid) {
       const isWaiting =
         live.metadata.deletionTimestamp && live.metadata.finalizers?.includes(foregroundFinalizer);
       return isWaiting ? 'waiting' : 'solid';
     }
-    if (this.absent.size >= maxAbsent) this.absent.clear();
-    this.absent.add(owner.uid);
+    const observed = this.observedObject(descriptor, owner.uid);
+    if (observed && observed.metadata.namespace !== dependent.namespace)
+      return this.reportInvalid(owner, dependent);
+    if (!observed && (!known || known.virtual)) this.forgetOwner(owner.uid);
     return 'dangling';
   }
 
+  private forgetOwner(uid: string): void {
+    if (this.absent.size >= maxAbsent) this.absent.clear();
+    this.absent.add(uid);
+  }
+
+  /** An owner in another namespace counts as absent. A cluster-scoped object that names one of a namespace is left alone. */
   private reportInvalid(
     owner: OwnerReference,
     { descriptor, kind, apiVersion, namespace, name, uid }: GraphNode,
   ): OwnerState {
-    const object = { kind, apiVersion, metadata: { name, namespace, uid } };
+    const object = { kind, apiVersion, metadata: { name, namespace: namespace || undefined, uid } };
     const reference = `[${owner.apiVersion}/${owner.kind}, namespace: ${namespace}, name: ${owner.name}, uid: ${owner.uid}]`;
     if (descriptor)
       this.context.recorder.event(
@@ -141,6 +148,10 @@ export class GarbageCollector {
         'Warning',
         'OwnerRefInvalidNamespace',
         `ownerRef ${reference} does not exist in namespace "${namespace}"`,
+      );
+    if (!namespace)
+      throw new TerminalError(
+        `${kind} ${name} is cluster-scoped and refers to a namespaced owner, ${owner.kind}`,
       );
     return 'dangling';
   }

@@ -81,6 +81,23 @@ describe('OwnershipGraph', () => {
     expect(askedBy(() => observe(object('kid')))).toEqual(['delete boss']);
   });
 
+  it.each<[string, Partial<OwnerReference>, Partial<KubeObject['metadata']>]>([
+    ['of another namespace', {}, { namespace: 'other' }],
+    ['of a namespace, being in none', {}, { namespace: undefined }],
+    ['by another name', { name: 'else' }, {}],
+    ['by another kind', { kind: 'Secret' }, {}],
+  ])('asks for an object that names an owner %s', (_, reference, metadata) => {
+    observe(object('first', { ownerReferences: [owned('boss')] }), object('boss'));
+    const stray = object('stray', { ownerReferences: [owned('boss', reference)], ...metadata });
+    expect(askedBy(() => observe(stray))).toEqual(['delete stray']);
+    expect(askedBy(() => observe(stray))).toEqual([]);
+  });
+
+  it('asks for no object that names its owner as it is', () => {
+    observe(object('first', { ownerReferences: [owned('boss')] }), object('boss'));
+    expect(askedBy(() => observe(object('next', { ownerReferences: [owned('boss')] })))).toEqual([]);
+  });
+
   it('asks to orphan once', () => {
     const orphan = () => observe(object('boss', leaving('orphan')));
     expect(askedBy(orphan)).toEqual(['orphan boss']);

@@ -102,6 +102,7 @@ export class OwnershipGraph {
       owner.dependents.add(node);
       // A dependent that comes, or stops blocking, while its owner waits.
       const before = known.get(reference.uid);
+      if (!before && isMisnamed(owner, reference, node.namespace)) this.effects.attemptToDelete(node);
       if (
         owner.deletingDependents &&
         (!before || before.blockOwnerDeletion !== reference.blockOwnerDeletion)
@@ -143,6 +144,17 @@ export class OwnershipGraph {
     return node;
   }
 }
+
+/** The reference says something else of an owner that was seen than is true: whether it counts is to be looked up. */
+export const isMisnamed = (
+  owner: GraphNode,
+  { kind, name }: OwnerReference,
+  namespaceOfDependent: string,
+): boolean =>
+  !owner.virtual &&
+  (owner.kind !== kind ||
+    owner.name !== name ||
+    (owner.namespace !== '' && owner.namespace !== namespaceOfDependent));
 
 /** Dependents that a foreground deletion waits for. */
 export const blockingDependents = (node: GraphNode): GraphNode[] =>

@@ -17,7 +17,7 @@ it.each([
     'what could not be found out',
     report({ discoveryFailures: ['/apis/a/v1'] }),
     [
-      'NamespaceDeletionDiscoveryFailure DiscoveryFailed: Discovery failed for some groups, 1 failing: /apis/a/v1',
+      'NamespaceDeletionDiscoveryFailure DiscoveryFailed: Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: a/v1: stale GroupVersion discovery: a/v1',
     ],
   ],
   [

@@ -15,6 +15,14 @@ export interface ContentReport {
 const groupResource = ({ group, resource }: DiscoveredResource): string =>
   group ? `${resource}.${group}` : `${resource}.`;
 
+/** In client-go's words, of which a version that does not answer is a stale one. */
+const staleGroups = (paths: readonly string[]): string =>
+  paths
+    .map((path) => path.replace(/^\/apis?\//, ''))
+    .sort()
+    .map((groupVersion) => `${groupVersion}: stale GroupVersion discovery: ${groupVersion}`)
+    .join(', ');
+
 /** The five conditions that tell why a Namespace is still there. Source: namespace/deletion/status_condition_utils.go. */
 export function contentConditions({
   failures,
@@ -33,7 +41,7 @@ export function contentConditions({
           type: 'NamespaceDeletionDiscoveryFailure',
           status: 'True',
           reason: 'DiscoveryFailed',
-          message: `Discovery failed for some groups, ${discoveryFailures.length} failing: ${discoveryFailures.join(', ')}`,
+          message: `Discovery failed for some groups, ${discoveryFailures.length} failing: unable to retrieve the complete list of server APIs: ${staleGroups(discoveryFailures)}`,
         }
       : {
           type: 'NamespaceDeletionDiscoveryFailure',

@@ -28,12 +28,11 @@ export function startNamespaceController(context: ControllerContext): RunnableCo
       const namespace = namespaces.lister.get(name);
       if (!namespace?.metadata.deletionTimestamp || !namespace.spec.finalizers?.includes(finalizer)) return;
       const report = await emptyNamespace(name, signal);
-      const remains = report.remaining.length > 0 || report.failures.length > 0;
       await writeConditions(namespace, report, signal);
-      if (remains) {
-        if (report.failures.length > 0) throw new Error(report.failures.join('; '));
-        return { requeueAfterMs: report.waitMs };
-      }
+      // What could not be discovered may have objects in it.
+      const failures = [...report.discoveryFailures, ...report.failures];
+      if (failures.length > 0) throw new Error(failures.join('; '));
+      if (report.remaining.length > 0) return { requeueAfterMs: report.waitMs };
       const fresh = await client.for(Namespaces).get(name, { signal }).catch(undefinedIfGone);
       if (!fresh) return;
       const finalizers = (fresh.spec.finalizers ?? []).filter((f) => f !== finalizer);

@@ -1,4 +1,5 @@
 import type { ResourceDescriptor } from '@tinkernetes/api';
+import { ignoreNotFound } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
 
 interface APIResourceList {
@@ -28,21 +29,28 @@ export async function discoverResources(
       }),
     ),
   );
-  const resources = lists.flatMap((list) => {
-    if (!list) return [];
-    const [group = '', version = ''] = list.groupVersion.includes('/')
-      ? list.groupVersion.split('/')
-      : ['', list.groupVersion];
-    return list.resources
-      .filter((r) => !r.name.includes('/'))
-      .map((r) => ({
-        group,
-        version,
-        resource: r.name,
-        kind: r.kind,
-        namespaced: r.namespaced,
-        verbs: r.verbs,
-      }));
-  });
-  return { resources, failed };
+  return { resources: lists.flatMap((list) => (list ? resourcesOf(list) : [])), failed };
+}
+
+/** The resources of one version, preferred or not; none where it is not served. */
+export async function discoverVersion(client: Client, apiVersion: string): Promise<DiscoveredResource[]> {
+  const path = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  const list = await client.request<APIResourceList>({ method: 'GET', path }).catch(ignoreNotFound);
+  return list ? resourcesOf(list) : [];
+}
+
+function resourcesOf({ groupVersion, resources }: APIResourceList): DiscoveredResource[] {
+  const [group = '', version = ''] = groupVersion.includes('/')
+    ? groupVersion.split('/')
+    : ['', groupVersion];
+  return resources
+    .filter(({ name }) => !name.includes('/'))
+    .map(({ name, kind, namespaced, verbs }) => ({
+      group,
+      version,
+      resource: name,
+      kind,
+      namespaced,
+      verbs,
+    }));
 }
