@@ -137,8 +137,14 @@ const resizable = (pod: Pod): Container[] => [
   ...pod.spec.containers,
 ];
 
+/** No container is called so: what the Pod as a whole has. */
+const wholePod = '';
+
 const allocationOf = (pod: Pod): Allocation =>
-  Object.fromEntries(resizable(pod).map(({ name, resources = {} }) => [name, resources]));
+  Object.fromEntries([
+    ...(pod.spec.resources ? [[wholePod, pod.spec.resources] as const] : []),
+    ...resizable(pod).map(({ name, resources = {} }) => [name, resources] as const),
+  ]);
 
 function withAllocation(pod: Pod, allocation: Allocation): Pod {
   const given = (container: Container): Container => {
@@ -146,10 +152,12 @@ function withAllocation(pod: Pod, allocation: Allocation): Pod {
     return resources ? { ...container, resources } : container;
   };
   const { containers, initContainers } = pod.spec;
+  const ofPod = allocation[wholePod];
   return {
     ...pod,
     spec: {
       ...pod.spec,
+      ...(ofPod ? { resources: ofPod } : {}),
       containers: containers.map(given),
       ...(initContainers ? { initContainers: initContainers.map(given) } : {}),
     },

@@ -77,6 +77,20 @@ describe('AllocationManager', () => {
     expect(manager.conditions('a')).toEqual([{ type: 'PodResizeInProgress' }]);
   });
 
+  it('gives the Pod as a whole more, or keeps what it has', () => {
+    const whole = (cpu: string) => {
+      const { spec, ...rest } = pod('a', '100m');
+      return { ...rest, spec: { ...spec, resources: { requests: { cpu } } } };
+    };
+    const given = (p: Pod) => p.spec.resources?.requests?.cpu;
+    expect(given(manager.update(whole('1')))).toBe('1');
+    expect(given(manager.update(whole('1500m')))).toBe('1500m');
+    expect(given(manager.update(whole('3')))).toBe('1500m');
+    expect(manager.conditions('a')).toContainEqual(
+      expect.objectContaining({ type: 'PodResizePending', reason: 'Infeasible' }),
+    );
+  });
+
   it('counts others by what they have, not by what they ask for', () => {
     active = [manager.update(pod('a', '500m')), manager.update(pod('b', '1'))];
     manager.update(pod('a', '1800m', 2));

@@ -89,7 +89,14 @@ export function podStatus(pod: Pod, context: PodStatusContext): PodStatus {
     containerStatuses: statuses.regular,
     ...(statuses.ephemeral.length > 0 ? { ephemeralContainerStatuses: statuses.ephemeral } : {}),
     qosClass: previous?.qosClass ?? qosClassOf(pod),
+    ...resourcesOf(pod),
   };
+}
+
+/** What the Pod as a whole has been given (KEP-2837). */
+function resourcesOf({ spec: { resources } }: Pod): Pick<PodStatus, 'allocatedResources' | 'resources'> {
+  if (!resources) return {};
+  return { ...(resources.requests ? { allocatedResources: resources.requests } : {}), resources };
 }
 
 /** By a kubelet that ran here before this one. */
