@@ -83,12 +83,10 @@ export class PodDispatcher {
   }
 
   removed(pod: Pod): void {
-    const { clock, mirrors, workers } = this.deps;
+    const { mirrors, workers } = this.deps;
     if (isMirrorPod(pod)) {
       mirrors.removed(pod);
-      const again = () => this.mirroredBy(pod).forEach((own) => workers.wakeUp(uidOf(own)));
-      clock.setTimeout(again, mirrors.pauseLeft(pod), { unref: true });
-      return;
+      return this.replaceMirror(pod);
     }
     const uid = uidOf(pod);
     this.byUID.delete(uid);
@@ -192,6 +190,14 @@ export class PodDispatcher {
     return [...this.byUID.values()].filter(
       (p) => isStaticPod(p) && p.metadata.name === name && p.metadata.namespace === namespace,
     );
+  }
+
+  private replaceMirror(mirror: Pod): void {
+    const { clock, mirrors, signal, workers } = this.deps;
+    if (signal.aborted) return;
+    const left = mirrors.pauseLeft(mirror);
+    if (left > 0) clock.setTimeout(() => this.replaceMirror(mirror), left, { unref: true });
+    else for (const pod of this.mirroredBy(mirror)) workers.wakeUp(uidOf(pod));
   }
 
   private mirrorSeen(mirror: Pod): void {
