@@ -1,5 +1,13 @@
 import type { Job, Pod } from '@tinkernetes/api';
-import { finishedAt, indexOf, isFailed, isSucceeded, type IndexSlot } from './pods';
+import {
+  failureCountOf,
+  finishedAt,
+  ignoredFailureCountOf,
+  indexOf,
+  isFailed,
+  isSucceeded,
+  type IndexSlot,
+} from './pods';
 
 const baseMs = 10_000;
 const maxMs = 10 * 60_000;
@@ -11,13 +19,22 @@ const maxMs = 10 * 60_000;
 export function backoffMs(job: Job, pods: readonly Pod[], now: number): number {
   const finished = pods
     .filter((pod) => isSucceeded(pod) || isFailed(job, pod))
-    .map((pod) => ({ at: finishedAt(pod) ?? 0, failed: !isSucceeded(pod) }));
+    .map((pod) => ({ at: finishedAt(pod), failed: !isSucceeded(pod) }));
   const lastSuccess = Math.max(-1, ...finished.filter((p) => !p.failed).map((p) => p.at));
   const failures = finished.filter((p) => p.failed && p.at > lastSuccess);
   if (failures.length === 0) return 0;
-  const last = Math.max(...failures.map((p) => p.at));
-  return Math.max(0, last + Math.min(maxMs, baseMs * 2 ** (failures.length - 1)) - now);
+  return remaining(failures.length, Math.max(...failures.map((p) => p.at)), now);
 }
+
+/** The same for one index: its Pods carry how often it had failed before them. */
+function indexBackoffMs(job: Job, pods: readonly Pod[], now: number): number {
+  const count = (pod: Pod) => failureCountOf(pod) + ignoredFailureCountOf(pod);
+  const [last] = pods.filter((pod) => isFailed(job, pod)).sort((a, b) => count(b) - count(a));
+  return last ? remaining(count(last) + 1, finishedAt(last), now) : 0;
+}
+
+const remaining = (failures: number, last: number, now: number): number =>
+  Math.max(0, last + Math.min(maxMs, baseMs * 2 ** (failures - 1)) - now);
 
 type Slot = IndexSlot | undefined;
 
@@ -34,7 +51,7 @@ export function afterBackoff(
   const common = isPerIndex ? 0 : backoffMs(job, pods, now);
   const waits = slots.map((slot) =>
     isPerIndex
-      ? backoffMs(
+      ? indexBackoffMs(
           job,
           pods.filter((pod) => indexOf(pod) === slot?.number),
           now,

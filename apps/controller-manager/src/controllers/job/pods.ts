@@ -1,5 +1,5 @@
 import { Jobs, type Creatable, type Job, type Pod } from '@tinkernetes/api';
-import { isPodReady } from '@tinkernetes/apimachinery';
+import { findCondition, isPodReady, isRestartableInitContainer } from '@tinkernetes/apimachinery';
 import { controllerRefOf } from '@tinkernetes/controller';
 import { podFromTemplate } from '../shared/pod-control';
 
@@ -43,18 +43,36 @@ export interface IndexSlot {
   ignored?: number;
 }
 
-/** When a Pod finished, epoch ms; the latest container counts, then the times that the Pod itself has. */
-export function finishedAt(pod: Pod): number | undefined {
-  const times = [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])]
-    .map((s) => Date.parse(s.state?.terminated?.finishedAt ?? ''))
-    .filter((t) => !Number.isNaN(t));
-  if (times.length > 0) return Math.max(...times);
-  const ready = pod.status?.conditions?.find((c) => c.type === 'Ready')?.lastTransitionTime;
-  const fallback = Date.parse(
-    pod.metadata.deletionTimestamp ?? ready ?? pod.metadata.creationTimestamp ?? '',
+/**
+ * When a Pod finished, epoch ms: its last container; else when it was no longer ready, or was told to go.
+ * Source: job/backoff_utils.go getFinishedTime.
+ */
+export function finishedAt(pod: Pod): number {
+  const ready = findCondition(pod.status?.conditions, 'Ready');
+  const { creationTimestamp = '', deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
+  const unreadySince = ready?.status === 'False' ? ready.lastTransitionTime : undefined;
+  return (
+    containersEnd(pod) ??
+    timeOf(unreadySince) ??
+    (deletionTimestamp ? Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000 : undefined) ??
+    Date.parse(creationTimestamp)
   );
-  return Number.isNaN(fallback) ? undefined : fallback;
 }
+
+/** undefined while one of them has not ended; sidecars end last. */
+function containersEnd({ spec, status }: Pod): number | undefined {
+  const sidecars = new Set(
+    (spec.initContainers ?? []).filter(isRestartableInitContainer).map(({ name }) => name),
+  );
+  const ends = [
+    ...(status?.containerStatuses ?? []),
+    ...(status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name)),
+  ].map(({ state }) => timeOf(state?.terminated?.finishedAt));
+  const known = ends.filter((end) => end !== undefined);
+  return ends.length > 0 && known.length === ends.length ? Math.max(...known) : undefined;
+}
+
+const timeOf = (text: string | undefined): number | undefined => (text ? Date.parse(text) : undefined);
 
 /** Pods that go first when a Job shrinks: not ready ones, then younger ones. */
 export const byRemoval = (a: Pod, b: Pod): number =>
