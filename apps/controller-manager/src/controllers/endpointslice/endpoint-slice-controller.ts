@@ -106,7 +106,7 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
         .byIndex('service', key)
         .filter((s) => s.metadata.labels?.[labels.managedBy] === manager);
       const wanted = withHints(service, groupsOf(service, podsOf(service)));
-      const plan = planSlices(existing, wanted, sliceLabels(service));
+      const plan = planSlices(existing, wanted, { labels: sliceLabels(service) });
       measured.planned(key, { existing, wanted, plan });
       const slicesClient = client.for(EndpointSlices);
       const trace = client.traceOf(service);

@@ -40,7 +40,7 @@ const groupsOf = (pods: readonly Pod[]): EndpointGroup[] => {
 it('C17 keeps Pods whose named port differs in subsets and slices of their own', () => {
   const pods = [podOf(1, 8080), podOf(2, 9090)];
   expect(subsetsOf(service, pods).subsets.map((s) => s.ports?.map((p) => p.port))).toEqual([[8080], [9090]]);
-  const plan = planSlices([], groupsOf(pods), {});
+  const plan = planSlices([], groupsOf(pods), { labels: {} });
   expect(plan.create.map((group) => group.ports.map((p) => p.port))).toEqual([[8080], [9090]]);
 });
 
@@ -68,7 +68,7 @@ it('C17 publishes a Pod that is not ready among the addresses when the Service s
 
 it('C17 spreads 1200 Pods over slices of at most 100, and cuts Endpoints at 1000', () => {
   const pods = Array.from({ length: 1200 }, (_, i) => podOf(i, 8080));
-  const sizes = planSlices([], groupsOf(pods), {}).create.map((group) => group.endpoints.length);
+  const sizes = planSlices([], groupsOf(pods), { labels: {} }).create.map((group) => group.endpoints.length);
   expect(Math.max(...sizes)).toBe(100);
   expect(sizes.reduce((a, b) => a + b, 0)).toBe(1200);
   const { subsets, truncated } = subsetsOf(service, pods);
@@ -79,12 +79,38 @@ it('C17 spreads 1200 Pods over slices of at most 100, and cuts Endpoints at 1000
 
 it('writes nothing when nothing changed, and only the slice of a Pod that did', () => {
   const pods = [podOf(1, 8080), podOf(2, 9090)];
-  const slices = planSlices([], groupsOf(pods), {}).create.map((group, i): EndpointSlice => ({
+  const slices = planSlices([], groupsOf(pods), { labels: {} }).create.map((group, i): EndpointSlice => ({
     metadata: { name: `s${i}` },
     addressType: 'IPv4',
     ...group,
   }));
-  expect(planSlices(slices, groupsOf(pods), {})).toEqual({ create: [], update: [], delete: [] });
-  const plan = planSlices(slices, groupsOf([podOf(1, 8080, { ready: false }), podOf(2, 9090)]), {});
+  expect(planSlices(slices, groupsOf(pods), { labels: {} })).toEqual({ create: [], update: [], delete: [] });
+  const plan = planSlices(slices, groupsOf([podOf(1, 8080, { ready: false }), podOf(2, 9090)]), {
+    labels: {},
+  });
   expect(plan.update.map((s) => s.metadata.name)).toEqual(['s0']);
+});
+
+it('gives slices the labels that are wanted, takes others away, and leaves annotations alone unless it is told some', () => {
+  const groups = groupsOf([podOf(1, 8080)]);
+  const slice: EndpointSlice = {
+    metadata: { name: 's', labels: { old: 'a', kept: 'b' }, annotations: { a: 'b' } },
+    addressType: 'IPv4',
+    ports: groups[0]?.ports,
+    endpoints: groups[0]?.endpoints ?? [],
+  };
+  const written = (shape: Parameters<typeof planSlices>[2]) =>
+    planSlices([slice], groups, shape).update.map(({ metadata }) => [metadata.labels, metadata.annotations]);
+  expect(written({ labels: { old: 'a', kept: 'b' } })).toEqual([]);
+  expect(written({ labels: { kept: 'b', new: 'c' } })).toEqual([[{ kept: 'b', new: 'c' }, { a: 'b' }]]);
+  expect(written({ labels: { old: 'a', kept: 'b' }, annotations: {} })).toEqual([
+    [{ old: 'a', kept: 'b' }, {}],
+  ]);
+});
+
+it('fills slices up to the limit that it is given', () => {
+  const groups = groupsOf(Array.from({ length: 150 }, (_, i) => podOf(i, 8080)));
+  const sizes = (maxEndpoints?: number) =>
+    planSlices([], groups, { labels: {}, maxEndpoints }).create.map(({ endpoints }) => endpoints.length);
+  expect([sizes(), sizes(1000)]).toEqual([[100, 50], [150]]);
 });

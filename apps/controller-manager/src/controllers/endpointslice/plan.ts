@@ -9,6 +9,15 @@ export interface EndpointGroup {
   endpoints: Endpoint[];
 }
 
+/** What all slices of an object have. */
+export interface SliceShape {
+  /** These and no others: one that the Service has no more goes. */
+  labels: Record<string, string>;
+  /** Left out: slices keep theirs. */
+  annotations?: Record<string, string>;
+  maxEndpoints?: number;
+}
+
 export interface SlicePlan {
   create: EndpointGroup[];
   update: EndpointSlice[];
@@ -29,7 +38,7 @@ const endpointKey = (endpoint: Endpoint): string => endpoint.targetRef?.uid ?? e
 export function planSlices(
   existing: readonly EndpointSlice[],
   wanted: readonly EndpointGroup[],
-  labels: Record<string, string>,
+  shape: SliceShape,
 ): SlicePlan {
   const plan: SlicePlan = { create: [], update: [], delete: [] };
   const byPorts = new Map(wanted.map((group) => [portsKey(group.ports), group]));
@@ -39,7 +48,7 @@ export function planSlices(
     if (byPorts.has(key)) slicesOf.set(key, [...(slicesOf.get(key) ?? []), slice]);
     else plan.delete.push(slice);
   }
-  for (const [key, group] of byPorts) planGroup(plan, { group, slices: slicesOf.get(key) ?? [], labels });
+  for (const [key, group] of byPorts) planGroup(plan, { group, slices: slicesOf.get(key) ?? [], shape });
   return plan;
 }
 
@@ -48,8 +57,8 @@ function planGroup(
   {
     group,
     slices,
-    labels,
-  }: { group: EndpointGroup; slices: readonly EndpointSlice[]; labels: Record<string, string> },
+    shape: { labels, annotations, maxEndpoints = maxEndpointsPerSlice },
+  }: { group: EndpointGroup; slices: readonly EndpointSlice[]; shape: SliceShape },
 ): void {
   const open = new Map(group.endpoints.map((e) => [endpointKey(e), e]));
   const kept = slices.map((slice) => {
@@ -58,16 +67,17 @@ function planGroup(
       open.delete(endpointKey(e));
       return next ?? [];
     });
+    const metadata = { ...slice.metadata, labels, ...(annotations ? { annotations } : {}) };
     const changed = !sameStatus(
-      { endpoints: slice.endpoints, labels: slice.metadata.labels },
-      { endpoints, labels: { ...slice.metadata.labels, ...labels } },
+      { endpoints: slice.endpoints, labels: slice.metadata.labels, notes: slice.metadata.annotations },
+      { endpoints, labels, notes: metadata.annotations },
     );
-    return { slice, endpoints, changed };
+    return { slice: { ...slice, metadata }, endpoints, changed };
   });
   const remaining = [...open.values()];
   // Slices that are written anyway take the new endpoints first; then any with room.
   for (const entry of [...kept].sort((a, b) => Number(b.changed) - Number(a.changed))) {
-    const room = maxEndpointsPerSlice - entry.endpoints.length;
+    const room = maxEndpoints - entry.endpoints.length;
     if (remaining.length === 0 || room <= 0 || (entry.endpoints.length === 0 && !entry.changed)) continue;
     entry.endpoints.push(...remaining.splice(0, room));
     entry.changed = true;
@@ -76,15 +86,10 @@ function planGroup(
     // One slice stays even when it is empty: it says that the Service has no endpoints.
     const isLast = kept.length === 1 && remaining.length === 0;
     if (endpoints.length === 0 && !isLast) plan.delete.push(slice);
-    else if (changed)
-      plan.update.push({
-        ...slice,
-        endpoints,
-        metadata: { ...slice.metadata, labels: { ...slice.metadata.labels, ...labels } },
-      });
+    else if (changed) plan.update.push({ ...slice, endpoints });
   }
-  for (let i = 0; i < remaining.length; i += maxEndpointsPerSlice) {
-    plan.create.push({ ports: group.ports, endpoints: remaining.slice(i, i + maxEndpointsPerSlice) });
+  for (let i = 0; i < remaining.length; i += maxEndpoints) {
+    plan.create.push({ ports: group.ports, endpoints: remaining.slice(i, i + maxEndpoints) });
   }
   if (kept.length === 0 && remaining.length === 0) plan.create.push({ ports: group.ports, endpoints: [] });
 }

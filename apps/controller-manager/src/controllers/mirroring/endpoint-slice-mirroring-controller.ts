@@ -14,7 +14,14 @@ import { queueController } from '../../manager/queue-controller';
 import { planSlices, type EndpointGroup } from '../endpointslice/plan';
 import { createSliceMetrics } from '../endpointslice/slice-metrics';
 import { createMirrorMetrics } from './mirror-metrics';
-import { groupsOf, shouldMirror, skippedOf, type Family } from './mirror';
+import {
+  groupsOf,
+  maxEndpointsPerSubset,
+  mirroredAnnotations,
+  shouldMirror,
+  skippedOf,
+  type Family,
+} from './mirror';
 
 const serviceLabel = 'kubernetes.io/service-name';
 const managedBy = 'endpointslice.kubernetes.io/managed-by';
@@ -84,7 +91,11 @@ export function startEndpointSliceMirroringController(context: ControllerContext
         for (const family of families) {
           const wanted = groupsOf(object.subsets ?? [], family);
           const present = existing.filter((slice) => slice.addressType === family);
-          const plan = planSlices(present, wanted, labelsOf(object));
+          const plan = planSlices(present, wanted, {
+            labels: labelsOf(object),
+            annotations: mirroredAnnotations(object),
+            maxEndpoints: maxEndpointsPerSubset,
+          });
           measured.planned(`${key}/${family}`, { existing: present, wanted, plan });
           await Promise.all([
             ...plan.create.map((group) =>
@@ -94,7 +105,15 @@ export function startEndpointSliceMirroringController(context: ControllerContext
             ...plan.delete.map((slice) => remove(slice, signal)),
           ]);
         }
-        mirrored.synced((clock.monotonic() - startedAt) / 1000, skippedOf(object.subsets ?? []));
+        const skipped = skippedOf(object.subsets ?? []);
+        if (skipped > 0)
+          recorder.event(
+            object,
+            'Warning',
+            'TooManyAddressesToMirror',
+            `A max of ${maxEndpointsPerSubset} addresses can be mirrored to EndpointSlices per Endpoints subset. ${skipped} addresses were skipped`,
+          );
+        mirrored.synced((clock.monotonic() - startedAt) / 1000, skipped);
       } catch (error) {
         if (isNamespaceTerminating(error)) return;
         recorder.event(
@@ -132,6 +151,7 @@ const newSlice = (object: Endpoints, group: EndpointGroup, addressType: Family):
     generateName: `${object.metadata.name}-`,
     namespace: object.metadata.namespace,
     labels: labelsOf(object),
+    annotations: mirroredAnnotations(object),
     ownerReferences: [controllerRefOf(object, EndpointsResource)],
   },
   addressType,

@@ -1,5 +1,5 @@
 import type { Endpoints } from '@tinkernetes/api';
-import { groupsOf, shouldMirror } from './mirror';
+import { groupsOf, mirroredAnnotations, shouldMirror } from './mirror';
 
 const endpoints = (metadata: Partial<Endpoints['metadata']>): Endpoints => ({
   metadata: { name: 'e', ...metadata },
@@ -15,6 +15,16 @@ it.each([
   ],
 ])('Endpoints %s', (_, metadata, expected) => {
   expect(shouldMirror(endpoints(metadata))).toBe(expected);
+});
+
+it('mirrors annotations, less those that are about the Endpoints as such', () => {
+  const annotations = {
+    'endpoints.kubernetes.io/last-change-trigger-time': '2026-01-01T00:00:00Z',
+    'kubectl.kubernetes.io/last-applied-configuration': '{}',
+    team: 'a',
+  };
+  expect(mirroredAnnotations(endpoints({ annotations }))).toEqual({ team: 'a' });
+  expect(mirroredAnnotations(endpoints({}))).toEqual({});
 });
 
 describe('groupsOf', () => {

@@ -1,8 +1,8 @@
 import type { Endpoint, EndpointAddress, Endpoints, EndpointSubset } from '@tinkernetes/api';
 import type { EndpointGroup } from '../endpointslice/plan';
 
-/** Upstream's --mirroring-max-endpoints-per-subset. */
-const maxEndpointsPerSubset = 1000;
+/** Upstream's --mirroring-max-endpoints-per-subset: no more are mirrored, and so many are in one slice. */
+export const maxEndpointsPerSubset = 1000;
 const skipMirror = 'endpointslice.kubernetes.io/skip-mirror';
 const leaderElection = 'control-plane.alpha.kubernetes.io/leader';
 
@@ -10,6 +10,16 @@ const leaderElection = 'control-plane.alpha.kubernetes.io/leader';
 export function shouldMirror({ metadata }: Endpoints): boolean {
   const { labels = {}, annotations = {} } = metadata;
   return labels[skipMirror] !== 'true' && annotations[leaderElection] === undefined;
+}
+
+/** All but what is about the Endpoints as such. */
+export function mirroredAnnotations({ metadata }: Endpoints): Record<string, string> {
+  const {
+    'endpoints.kubernetes.io/last-change-trigger-time': _changed,
+    'kubectl.kubernetes.io/last-applied-configuration': _applied,
+    ...annotations
+  } = metadata.annotations ?? {};
+  return annotations;
 }
 
 /** How many addresses are more than a subset may have. */
