@@ -48,14 +48,6 @@ export async function printenv(process: Process): Promise<number> {
   return found.length === names.length ? 0 : 1;
 }
 
-export async function hostname(process: Process): Promise<number> {
-  const { flags } = parseArgs(process.argv.slice(1));
-  await process.print(
-    `${flags.has('i') || flags.has('I') ? process.net.primaryAddress() : process.machine.hostname}\n`,
-  );
-  return 0;
-}
-
 export async function id(process: Process): Promise<number> {
   const { flags } = parseArgs(process.argv.slice(1));
   const { uid, gid, groups } = process.user;
