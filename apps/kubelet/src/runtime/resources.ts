@@ -21,20 +21,24 @@ const milliOf = (quantity: Quantity | undefined): number =>
 
 const quotaPeriod = 100_000;
 
-/** cgroup numbers of one container. Source: pkg/kubelet/cm MilliCPUToShares, MilliCPUToQuota. */
+/**
+ * cgroup numbers of one container; without limits of its own it has the Pod's.
+ * Source: pkg/kubelet/cm MilliCPUToShares, MilliCPUToQuota; KEP-2837.
+ */
 export function linuxResources(
   pod: Pod,
   container: Container,
   memoryCapacity: number,
 ): DeepPartial<LinuxContainerResources> {
   const { requests, limits } = container.resources ?? {};
-  const cpuLimit = milliOf(limits?.cpu);
+  const ofPod = pod.spec.resources?.limits;
+  const cpuLimit = milliOf(limits?.cpu) || milliOf(ofPod?.cpu);
   const cpuRequest = requests?.cpu === undefined ? cpuLimit : milliOf(requests.cpu);
   return {
     cpuShares: cpuShares(cpuRequest),
     cpuPeriod: quotaPeriod,
     cpuQuota: cpuLimit === 0 ? 0 : Math.max(1000, Math.floor((cpuLimit * quotaPeriod) / 1000)),
-    memoryLimitInBytes: Math.ceil(amountOf(limits?.memory)),
+    memoryLimitInBytes: Math.ceil(amountOf(limits?.memory) || amountOf(ofPod?.memory)),
     oomScoreAdj: oomScoreAdjust(pod, container, memoryCapacity),
   };
 }
