@@ -57,12 +57,16 @@ export function createConnectionPool(
   const requests = { ...pool, maxSockets: limit, maxFreeSockets: limit };
   if (new URL(config.server).protocol !== 'https:')
     return poolOf(new http.Agent(requests), new http.Agent(pool));
-  const tls = { secureContext: secureContextOf(config), rejectUnauthorized: !config.insecureSkipTLSVerify };
-  const agent = (options: https.AgentOptions) =>
-    loopback
-      ? new LoopbackAgent({ ...options, ...tls }, loopback, config)
-      : new https.Agent({ ...options, ...tls });
-  return poolOf(agent(requests), agent(pool));
+  const tls = { rejectUnauthorized: !config.insecureSkipTLSVerify };
+  if (loopback) {
+    let made: SecureContext | undefined;
+    const secureContext = () => (made ??= secureContextOf(config));
+    const agent = (options: https.AgentOptions) =>
+      new LoopbackAgent({ ...options, ...tls }, { loopback, config, secureContext });
+    return poolOf(agent(requests), agent(pool));
+  }
+  const agent = { ...tls, secureContext: secureContextOf(config) };
+  return poolOf(new https.Agent({ ...requests, ...agent }), new https.Agent({ ...pool, ...agent }));
 }
 
 function poolOf(requests: http.Agent, streams: http.Agent): ConnectionPool {

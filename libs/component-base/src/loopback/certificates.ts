@@ -10,5 +10,15 @@ export const certificatesIn = (bundle: string): X509Certificate[] =>
 export const issuedBy = (certificate: X509Certificate, authorities: readonly X509Certificate[]): boolean =>
   authorities.some((ca) => certificate.checkIssued(ca) && certificate.verify(ca.publicKey));
 
-export const isValidAt = ({ validFrom, validTo }: X509Certificate, now: number): boolean =>
-  Date.parse(validFrom) <= now && now <= Date.parse(validTo);
+/** When a certificate is valid. Reading it takes far longer than comparing. */
+export interface Period {
+  readonly from: number;
+  readonly to: number;
+}
+
+export const periodOf = ({ validFrom, validTo }: X509Certificate): Period => ({
+  from: Date.parse(validFrom),
+  to: Date.parse(validTo),
+});
+
+export const isWithin = (now: number, { from, to }: Period): boolean => from <= now && now <= to;

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Clock } from '../clock';
-import { issuedBy, isValidAt } from './certificates';
+import { issuedBy, isWithin, periodOf, type Period } from './certificates';
 import type { LoopbackIdentity } from './loopback-network';
 import type { LoopbackPeer } from './loopback-socket';
 
@@ -16,7 +16,7 @@ export function clientIdentities(
   authorities: readonly X509Certificate[],
   clock: Clock,
 ): (identity: LoopbackIdentity) => LoopbackPeer | undefined {
-  const known = new Map<string, X509Certificate | undefined>();
+  const known = new Map<string, Trusted | undefined>();
   return ({ certificate: pem, key }) => {
     if (pem === undefined || key === undefined) return { certificate: undefined, authorized: false };
     const text = `${pem}${key}`;
@@ -24,20 +24,25 @@ export function clientIdentities(
       if (known.size >= maxRemembered) known.clear();
       known.set(text, trusted(new X509Certificate(pem), key, authorities));
     }
-    const certificate = known.get(text);
-    return certificate && isValidAt(certificate, clock.now()) ? { certificate, authorized: true } : undefined;
+    const found = known.get(text);
+    return found && isWithin(clock.now(), found.period) ? found.peer : undefined;
   };
+}
+
+interface Trusted {
+  peer: LoopbackPeer;
+  period: Period;
 }
 
 function trusted(
   certificate: X509Certificate,
   key: string,
   authorities: readonly X509Certificate[],
-): X509Certificate | undefined {
+): Trusted | undefined {
   const isForClients = certificate.keyUsage?.includes(clientAuthUsage) ?? true;
   return isForClients &&
     certificate.checkPrivateKey(createPrivateKey(key)) &&
     issuedBy(certificate, authorities)
-    ? certificate
+    ? { peer: { certificate, authorized: true }, period: periodOf(certificate) }
     : undefined;
 }

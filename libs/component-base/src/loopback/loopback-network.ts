@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Clock } from '../clock';
-import { issuedBy, certificatesIn, isValidAt } from './certificates';
+import { certificatesIn, issuedBy, isWithin, periodOf, type Period } from './certificates';
 import { LoopbackSocket, type LoopbackPeer } from './loopback-socket';
 
 /** What a TLS client is given to show, PEM. */
@@ -26,20 +26,27 @@ export interface LoopbackTarget {
   identity: LoopbackIdentity;
 }
 
+interface OfferedServer {
+  server: LoopbackServer;
+  certificate: X509Certificate;
+  period: Period;
+}
+
 /**
  * The servers of the components that run in this process. A client beside them needs no TLS to reach them: certificates
  * are checked all the same, both ways, but nothing is encrypted that never leaves the process, as with the loopback
  * client of upstream's API server.
  */
 export class LoopbackNetwork {
-  private readonly servers = new Map<number, { server: LoopbackServer; certificate: X509Certificate }>();
+  private readonly servers = new Map<number, OfferedServer>();
   private readonly believed = new WeakMap<LoopbackServer, Map<string, boolean>>();
 
   constructor(private readonly clock: Clock) {}
 
   /** Returns what takes the offer back. */
   offer(port: number, server: LoopbackServer): () => void {
-    const offered = { server, certificate: new X509Certificate(server.certificate) };
+    const certificate = new X509Certificate(server.certificate);
+    const offered = { server, certificate, period: periodOf(certificate) };
     this.servers.set(port, offered);
     return () => {
       if (this.servers.get(port) === offered) this.servers.delete(port);
@@ -58,7 +65,7 @@ export class LoopbackNetwork {
   }
 
   private believes(
-    { server, certificate }: { server: LoopbackServer; certificate: X509Certificate },
+    { server, certificate, period }: OfferedServer,
     host: string,
     ca: string | undefined,
   ): boolean {
@@ -71,6 +78,6 @@ export class LoopbackNetwork {
       answer = isNamed !== undefined && (ca === undefined || issuedBy(certificate, certificatesIn(ca)));
       known.set(question, answer);
     }
-    return answer && isValidAt(certificate, this.clock.now());
+    return answer && isWithin(this.clock.now(), period);
   }
 }
