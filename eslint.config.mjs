@@ -34,7 +34,7 @@ const layers = {
   storage: ['base'],
   streaming: ['base'],
   cel: ['api', 'base', 'apimachinery'],
-  grpc: [],
+  grpc: ['base'],
   cri: ['base', 'grpc'],
   csi: ['base', 'grpc'],
   cni: ['base'],

@@ -1,7 +1,7 @@
-import type { status } from '@grpc/grpc-js';
+import type { StatusName } from '@tinkernetes/grpc';
 
 /** gRPC's status codes by name. */
-export type CriErrorCode = keyof typeof status;
+export type CriErrorCode = StatusName;
 
 /**
  * A CRI call that failed. The message is the runtime's own text, as Kubernetes shows it in events and container

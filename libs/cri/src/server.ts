@@ -1,14 +1,5 @@
-import {
-  Metadata,
-  status,
-  type Server,
-  type ServerUnaryCall,
-  type ServerWritableStream,
-  type UntypedServiceImplementation,
-} from '@grpc/grpc-js';
-import { once } from 'node:events';
 import type { FinishedStep } from '@tinkernetes/component-base';
-import { ReadingServer } from '@tinkernetes/grpc';
+import { GrpcServer, RpcError, type Metadata, type ServerCall, type ServerHandler } from '@tinkernetes/grpc';
 import { CriError } from './cri-error';
 import type { ImageServiceMethods, RuntimeServiceMethods } from './generated/types';
 import { serviceDefinition } from './service';
@@ -34,15 +25,12 @@ export type CriHandlers<M extends ServiceMethods<M>> = { readonly [K in keyof M]
 export type RuntimeHandlers = CriHandlers<RuntimeServiceMethods>;
 export type ImageHandlers = CriHandlers<ImageServiceMethods>;
 
-export function createCriServer(): ReadingServer {
-  return new ReadingServer({
-    'grpc.max_receive_message_length': 16 * 1024 * 1024,
-    'grpc.max_send_message_length': 16 * 1024 * 1024,
-  });
+export function createCriServer(): GrpcServer {
+  return new GrpcServer({ longestMessage: 16 * 1024 * 1024 });
 }
 
 /** Listens on `unix:///path`; a stale socket file must be removed by the caller. */
-export function listen(server: ReadingServer, endpoint: string): Promise<void> {
+export function listen(server: GrpcServer, endpoint: string): Promise<void> {
   return server.listen(endpoint);
 }
 
@@ -55,7 +43,7 @@ export interface CriServiceOptions {
 }
 
 export function addRuntimeService(
-  server: Server,
+  server: GrpcServer,
   handlers: RuntimeHandlers,
   options: CriServiceOptions = {},
 ): void {
@@ -63,7 +51,7 @@ export function addRuntimeService(
 }
 
 export function addImageService(
-  server: Server,
+  server: GrpcServer,
   handlers: ImageHandlers,
   options: CriServiceOptions = {},
 ): void {
@@ -73,83 +61,67 @@ export function addImageService(
 type AnyHandler = (request: object, call: CriCall) => unknown;
 
 function addService<M extends ServiceMethods<M>>(
-  server: Server,
+  server: GrpcServer,
   service: 'RuntimeService' | 'ImageService',
   { handlers, finishedSteps }: CriServiceOptions & { handlers: CriHandlers<M> },
 ): void {
-  const definition = serviceDefinition(service);
   const table = handlers as Record<string, AnyHandler | undefined>;
-  const implementation: UntypedServiceImplementation = {};
-  for (const [name, method] of Object.entries(definition)) {
+  for (const [name, method] of Object.entries(serviceDefinition(service))) {
     const handler: AnyHandler = (request, call) => {
       const own = table[name];
       if (!own) throw new CriError('UNIMPLEMENTED', `method ${method.path.split('/')[2]} not implemented`);
       return own.call(handlers, request, call);
     };
-    implementation[name] = method.responseStream ? streaming(handler) : unary(handler, finishedSteps);
+    server.addMethod(method, method.responseStream ? streaming(handler) : unary(handler, finishedSteps));
   }
-  server.addService(definition, implementation);
 }
 
-type UnaryAnswer = (error: object | null, value?: object | null, trailer?: Metadata) => void;
-
-function unary(handler: AnyHandler, finishedSteps: CriServiceOptions['finishedSteps']) {
-  return (call: ServerUnaryCall<object, object>, callback: UnaryAnswer) => {
-    const context = callContext(call);
-    const run = async () => {
-      let answer: { error: object | null; value?: object };
-      try {
-        answer = { error: null, value: ((await handler(call.request, context)) ?? {}) as object };
-      } catch (error) {
-        answer = { error: toStatus(error) };
-      }
-      const steps = context.traceParent && finishedSteps ? await finishedSteps() : [];
-      const trailer = new Metadata();
-      if (steps.length > 0) trailer.set(stepsTrailer, Buffer.from(JSON.stringify(steps.slice(0, maxSteps))));
-      if (answer.error) callback({ ...answer.error, metadata: trailer });
-      else callback(null, answer.value, trailer);
-    };
-    run().catch((error: unknown) => callback(toStatus(error)));
-  };
-}
-
-function streaming(handler: AnyHandler) {
-  return (call: ServerWritableStream<object, object>) => {
-    const context = callContext(call);
-    const run = async () => {
-      for await (const message of handler(call.request, context) as AsyncIterable<object>) {
-        if (!call.write(message)) await once(call, 'drain', { signal: context.signal });
-      }
-    };
-    run().then(
-      () => call.end(),
-      (error: unknown) => {
-        if (!context.signal.aborted) call.emit('error', toStatus(error));
-      },
-    );
-  };
-}
-
-function callContext(call: ServerUnaryCall<object, object> | ServerWritableStream<object, object>): CriCall {
-  const [traceParent] = call.metadata.get('traceparent');
-  let controller: AbortController | undefined;
+function unary(handler: AnyHandler, finishedSteps: CriServiceOptions['finishedSteps']): ServerHandler {
   return {
-    // Made when first asked for: most calls never look at it, and every one that ends is "cancelled" once more.
-    get signal() {
-      if (!controller) {
-        const made = (controller = new AbortController());
-        const abort = () => made.abort(new CriError('CANCELLED', 'call cancelled'));
-        if (call.cancelled) abort();
-        else call.on('cancelled', abort);
+    async unary(request, call) {
+      const context = callContext(call);
+      const trailers = async () => {
+        const steps = context.traceParent && finishedSteps ? await finishedSteps() : [];
+        return stepsMetadata(steps);
+      };
+      let message: object;
+      try {
+        message = ((await handler(request, context)) ?? {}) as object;
+      } catch (error) {
+        throw toRpcError(error, await trailers());
       }
-      return controller.signal;
+      return { message, trailers: await trailers() };
     },
-    traceParent: traceParent?.toString(),
   };
 }
 
-function toStatus(error: unknown): { code: number; details: string; metadata: Metadata } {
-  const code = error instanceof CriError ? status[error.code] : status.UNKNOWN;
-  const details = error instanceof Error ? error.message : String(error);
-  return { code, details, metadata: new Metadata() };
+function streaming(handler: AnyHandler): ServerHandler {
+  return {
+    async *stream(request, call) {
+      try {
+        yield* handler(request, callContext(call)) as AsyncIterable<object>;
+      } catch (error) {
+        throw toRpcError(error);
+      }
+    },
+  };
+}
+
+const stepsMetadata = (steps: readonly FinishedStep[]): Metadata =>
+  steps.length > 0 ? { [stepsTrailer]: Buffer.from(JSON.stringify(steps.slice(0, maxSteps))) } : {};
+
+function callContext(call: ServerCall): CriCall {
+  return {
+    get signal() {
+      return call.signal;
+    },
+    traceParent: call.metadata('traceparent')?.toString(),
+  };
+}
+
+function toRpcError(error: unknown, metadata?: Metadata): RpcError {
+  const message = error instanceof Error ? error.message : String(error);
+  return new RpcError(error instanceof CriError ? error.code : 'UNKNOWN', message, metadata, {
+    cause: error,
+  });
 }

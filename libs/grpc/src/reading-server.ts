@@ -1,6 +1,6 @@
 import { Server, ServerCredentials, type ConnectionInjector } from '@grpc/grpc-js';
-import { createServer, type Server as SocketServer, type Socket } from 'node:net';
-import { Duplex } from 'node:stream';
+import { createServer, type Server as SocketServer } from 'node:net';
+import { ReadingSocket } from './reading-socket';
 
 /**
  * A server on a unix socket that never stops reading. Node's HTTP/2 reads nothing while a write waits for the socket: two
@@ -30,36 +30,5 @@ export class ReadingServer extends Server {
     for (const listener of this.listeners) listener.close();
     this.listeners.clear();
     super.forceShutdown();
-  }
-}
-
-/** A socket that takes every write at once. */
-class ReadingSocket extends Duplex {
-  constructor(private readonly socket: Socket) {
-    super();
-    socket.on('data', (chunk) => {
-      if (!this.push(chunk)) socket.pause();
-    });
-    socket.on('end', () => this.push(null));
-    socket.on('error', (error) => this.destroy(error));
-    socket.on('close', () => this.destroy());
-  }
-
-  override _read(): void {
-    this.socket.resume();
-  }
-
-  override _write(chunk: Buffer, _encoding: BufferEncoding, taken: () => void): void {
-    this.socket.write(chunk);
-    taken();
-  }
-
-  override _final(done: () => void): void {
-    this.socket.end(done);
-  }
-
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    this.socket.destroy();
-    done(error);
   }
 }
