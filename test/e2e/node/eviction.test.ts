@@ -59,7 +59,7 @@ const condition = (type: string) => read('node/node-1', `{.status.conditions[?(@
 it('evicts a Pod that writes more than it may, and no other', async () => {
   await startKubelet();
   await run('wait --for=condition=Ready node/node-1 --timeout=120s');
-  const write = (path: string) => `dd if=/dev/zero of=${path} bs=1024 count=4096; sleep 3600`;
+  const write = (path: string) => `dd if=/dev/zero of=${path} bs=1048576 count=4; sleep 3600`;
   const disk = (limit: string) => ({ limits: { 'ephemeral-storage': limit } });
   const small = pod('small-volume', { command: write('/v/file') });
   const [container] = small.spec.containers;

@@ -75,8 +75,17 @@ function containerStatus(
     started: started,
     state,
     ...resourcesOf(container, running ? context.actualResources(container, current.id) : undefined),
+    ...userOf(current.user),
     ...volumeMountsOf(container),
   };
+}
+
+/** Of a container that has started (KEP-3619). */
+function userOf(text: string): Pick<ContainerStatus, 'user'> {
+  if (text === '') return {};
+  const [uid, gid, groups = ''] = text.split(':');
+  const supplementalGroups = groups === '' ? [] : groups.split(',').map(Number);
+  return { user: { linux: { uid: Number(uid), gid: Number(gid), supplementalGroups } } };
 }
 
 const idText = (id: string, { runtimeName }: Pick<ContainerStatusContext, 'runtimeName'>): string =>

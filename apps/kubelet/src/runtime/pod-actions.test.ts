@@ -59,6 +59,7 @@ const seen = (
   logPath: '',
   lastWords: { path: '', policy: undefined },
   resources: undefined,
+  user: '',
   ...more,
 });
 

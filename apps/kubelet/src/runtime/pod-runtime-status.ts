@@ -30,6 +30,8 @@ export interface RuntimeContainer {
   lastWords: LastWords;
   /** As the runtime last said. */
   resources: ResourceNumbers | undefined;
+  /** Whom its first process started as, `uid:gid:group,group…`; empty where the runtime doesn't tell. */
+  user: string;
 }
 
 /** Of a container's resources, what may change while it runs. */
@@ -138,6 +140,11 @@ function lastWordsOf({ annotations: said, mounts }: ContainerStatus): LastWords 
   };
 }
 
+function userText({ user }: ContainerStatus): string {
+  const linux = user?.linux;
+  return linux ? `${linux.uid}:${linux.gid}:${linux.supplementalGroups.join()}` : '';
+}
+
 export function toRuntimeContainer(status: ContainerStatus, sandboxId: string): RuntimeContainer {
   return {
     id: status.id,
@@ -160,6 +167,7 @@ export function toRuntimeContainer(status: ContainerStatus, sandboxId: string): 
     logPath: status.logPath,
     lastWords: lastWordsOf(status),
     resources: status.resources?.linux ? resourceNumbers(status.resources.linux) : undefined,
+    user: common(userText(status)),
   };
 }
 
