@@ -18,6 +18,7 @@ const podsOf = (ready: number, notReady = 0): Pod[] =>
   }));
 
 it.each([
+  [{}, 3, { expected: 0, desired: 0 }],
   [{ minAvailable: 2 }, 3, { expected: 3, desired: 2 }],
   [{ minAvailable: '50%' }, 5, { expected: 5, desired: 3 }],
   [{ maxUnavailable: 1 }, 3, { expected: 3, desired: 2 }],

@@ -31,7 +31,10 @@ export function expectations({ budget, pods, expectedByControllers }: Omit<Budge
     const expected = expectedByControllers;
     return { expected, desired: scaledValue(minAvailable, expected, 'up') };
   }
-  return { expected: pods.length, desired: minAvailable ?? 1 };
+  // One that asks for nothing allows nothing.
+  return minAvailable === undefined
+    ? { expected: 0, desired: 0 }
+    : { expected: pods.length, desired: minAvailable };
 }
 
 /** Pods that were to be deleted, by what the API server wrote, and never were. */
