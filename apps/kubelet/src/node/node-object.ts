@@ -74,12 +74,15 @@ export function nodeStatus(
     previous,
     images,
     devices,
+    advertised,
     runtime,
     now,
   }: {
     previous: readonly NodeCondition[];
     images: readonly ContainerImage[];
     devices: NodeDevices;
+    /** In the Node's capacity by somebody else's hand. */
+    advertised: Readonly<Record<string, string>>;
     runtime: RuntimeOffers;
     now: number;
   },
@@ -89,7 +92,7 @@ export function nodeStatus(
       ...facts.addresses.map((address) => ({ type: 'InternalIP' as const, address })),
       { type: 'Hostname' as const, address: facts.name },
     ],
-    allocatable: { ...facts.machine.allocatable, ...devices.allocatable },
+    allocatable: { ...facts.machine.allocatable, ...advertised, ...devices.allocatable },
     capacity: { ...facts.machine.capacity, ...devices.capacity },
     conditions: nodeConditions(health, previous, now),
     daemonEndpoints: { kubeletEndpoint: { Port: facts.port } },

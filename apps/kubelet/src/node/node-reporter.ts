@@ -3,6 +3,7 @@ import { isAlreadyExists, isNotFound } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
 import { jitter, type Clock, type Logger, type Random, type Timer } from '@tinkernetes/component-base';
 import type { EventRecorder } from '@tinkernetes/controller';
+import { advertisedResources, noResources, type AdvertisedResources } from './advertised-resources';
 import type { NodeLease } from './node-lease';
 import type { RuntimeOffers } from './runtime-health';
 import {
@@ -53,6 +54,8 @@ export class NodeReporter {
   private sentVersion = 0;
   /** What was told of the Node while a report was on its way: its answer says whether that is news. */
   private unseen: Node | undefined;
+  /** Resources that somebody has written into the Node's capacity. */
+  private advertised: AdvertisedResources = noResources;
   private busy = false;
   private dirty = false;
   private timers: Timer[] = [];
@@ -104,11 +107,19 @@ export class NodeReporter {
    * node that was silent, what this node knows is told again at once: without it, it would stay lost for minutes.
    */
   observe(node: Node): void {
+    this.noteAdvertised(node);
     this.unseen = this.busy ? node : undefined;
     const isOlder = Number(node.metadata.resourceVersion) <= this.sentVersion;
     if (this.busy || isOlder || !this.contradicts(node)) return;
     this.conditions = node.status?.conditions ?? [];
     this.lastSent = '';
+    this.report();
+  }
+
+  private noteAdvertised(node: Node): void {
+    const next = advertisedResources(node, this.deps.devices().capacity);
+    if (JSON.stringify(next) === JSON.stringify(this.advertised)) return;
+    this.advertised = next;
     this.report();
   }
 
@@ -150,6 +161,7 @@ export class NodeReporter {
     }
     const existing = await nodes.get(facts.name);
     this.conditions = existing.status?.conditions ?? [];
+    this.noteAdvertised(existing);
     const metadata = { labels: nodeLabels(facts), annotations: nodeAnnotations(facts) };
     this.node = await nodes.patch(facts.name, { metadata }, { type: 'strategic', signal: this.deps.signal });
     logger.info({ node: facts.name }, 'node was registered before');
@@ -186,6 +198,7 @@ export class NodeReporter {
       previous: this.conditions,
       images: await images(),
       devices: devices(),
+      advertised: this.advertised.offered,
       runtime: runtime(),
       now: clock.now(),
     });
@@ -193,10 +206,11 @@ export class NodeReporter {
 
   private async send(status: NodeStatus): Promise<void> {
     const { client, facts, clock, statusReportMs, signal } = this.deps;
-    const text = withoutHeartbeats(status);
+    const text = withoutHeartbeats(status) + JSON.stringify(this.advertised.gone);
     if (text === this.lastSent && clock.monotonic() - this.lastSentAt < statusReportMs) return;
     const addresses = [...(status.addresses ?? []), { $patch: 'replace' }];
-    const patch = { status: { ...status, addresses } };
+    const allocatable = { ...status.allocatable, ...this.advertised.gone };
+    const patch = { status: { ...status, addresses, allocatable } };
     const sent = await client
       .for(Nodes)
       .patch(facts.name, patch, { type: 'strategic', subresource: 'status', signal });
@@ -207,7 +221,7 @@ export class NodeReporter {
 
   private remember(status: NodeStatus): void {
     this.conditions = status.conditions ?? [];
-    this.lastSent = withoutHeartbeats(status);
+    this.lastSent = withoutHeartbeats(status) + JSON.stringify(this.advertised.gone);
     this.lastSentAt = this.deps.clock.monotonic();
   }
 

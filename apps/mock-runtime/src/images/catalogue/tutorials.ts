@@ -6,6 +6,14 @@ import { toolset } from '../toolset';
 
 /** What tutorials and the Kubernetes documentation deploy. */
 export const tutorials: readonly Entry[] = [
+  // Mounted as a volume: https://kubernetes.io/docs/tasks/configure-pod-container/image-volumes/
+  {
+    repository: 'quay.io/crio/artifact',
+    tags: { names: ['v1', 'v2'] },
+    megabytes: 0.001,
+    config: {},
+    root: { files: { '/dir/file': '1\n', '/file': '2\n' } },
+  },
   {
     repository: 'docker.io/library/hello-world',
     tags: { names: ['latest', 'linux', 'nanoserver'] },
