@@ -146,13 +146,17 @@ const allocationOf = (pod: Pod): Allocation =>
     ...resizable(pod).map(({ name, resources = {} }) => [name, resources] as const),
   ]);
 
+/** The Pod itself where that is what it asks for, as nearly always. */
 function withAllocation(pod: Pod, allocation: Allocation): Pod {
+  const { containers, initContainers } = pod.spec;
+  const ofPod = allocation[wholePod];
+  const isGiven = ({ name, resources }: Container) =>
+    resources === allocation[name] || (!resources && isEmpty(allocation[name]));
+  if ((!ofPod || ofPod === pod.spec.resources) && resizable(pod).every(isGiven)) return pod;
   const given = (container: Container): Container => {
     const resources = allocation[container.name];
     return resources ? { ...container, resources } : container;
   };
-  const { containers, initContainers } = pod.spec;
-  const ofPod = allocation[wholePod];
   return {
     ...pod,
     spec: {
@@ -163,6 +167,9 @@ function withAllocation(pod: Pod, allocation: Allocation): Pod {
     },
   };
 }
+
+const isEmpty = (resources: object | undefined): boolean =>
+  resources === undefined || Object.keys(resources).length === 0;
 
 function same(a: Allocation, b: Allocation): boolean {
   if (JSON.stringify(a) === JSON.stringify(b)) return true;

@@ -64,6 +64,15 @@ function taintRefusal(pod: Pod, node: Node): PodVerdict | undefined {
   };
 }
 
+/** Each new Pod is added to all that are there. */
+const knownRequests = new WeakMap<Pod, ReturnType<typeof podRequests>>();
+
+function requestsOf(pod: Pod): ReturnType<typeof podRequests> {
+  let requests = knownRequests.get(pod);
+  if (!requests) knownRequests.set(pod, (requests = podRequests(pod)));
+  return requests;
+}
+
 /** Whether what is left of the node is too little for the Pod. */
 export function resourceRefusal(pod: Pod, node: Node, others: readonly Pod[]): PodVerdict | undefined {
   const allocatable = quantitiesOf(node.status?.allocatable);
@@ -76,7 +85,7 @@ export function resourceRefusal(pod: Pod, node: Node, others: readonly Pod[]): P
     if (requested.isZero || (name.includes('/') && !allocatable.has(name))) continue;
     const capacity = allocatable.get(name) ?? Quantity.zero;
     const used = others.reduce(
-      (sum, other) => sum.add(podRequests(other).get(name) ?? Quantity.zero),
+      (sum, other) => sum.add(requestsOf(other).get(name) ?? Quantity.zero),
       Quantity.zero,
     );
     if (used.add(requested).compare(capacity) <= 0) continue;
