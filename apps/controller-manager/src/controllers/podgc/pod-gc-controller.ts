@@ -1,11 +1,5 @@
 import { Nodes, Pods, type Pod } from '@tinkernetes/api';
-import {
-  ignoreNotFound,
-  isConflict,
-  isNotFound,
-  isPodTerminal,
-  setCondition,
-} from '@tinkernetes/apimachinery';
+import { ignoreNotFound, isConflict, isNotFound, isPodTerminal } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { missingNodesOf, stuckOf, surplusOf, type Removal } from './plan';
@@ -76,12 +70,15 @@ export function startPodGcController(context: ControllerContext): RunnableContro
     const { name, namespace, uid } = pod.metadata;
     try {
       if (!isPodTerminal(pod)) {
-        const status = {
-          ...pod.status,
-          phase: 'Failed' as const,
-          ...(condition ? { conditions: setCondition(pod.status?.conditions, condition) } : {}),
-        };
-        await client.for(Pods).updateStatus({ ...pod, status }, { namespace, signal });
+        // Its role allows patches only.
+        const status = { phase: 'Failed', ...(condition ? { conditions: [condition] } : {}) };
+        await client
+          .for(Pods)
+          .patch(
+            name,
+            { metadata: { uid }, status },
+            { type: 'strategic', subresource: 'status', namespace, signal },
+          );
       }
       await client
         .for(Pods)
