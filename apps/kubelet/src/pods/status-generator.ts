@@ -69,9 +69,10 @@ export class StatusGenerator {
     const exited = runtime.containers.filter((c) => c.state === 'exited' && !known?.has(c.id));
     if (exited.length === 0) return known ?? new Map();
     if (!known) this.messages.set(runtime.uid, (known = new Map()));
+    const containers = allContainers(pod);
     for (const container of exited) {
-      const spec = allContainers(pod).find((c) => c.container.name === container.name)?.container;
-      known.set(container.id, await terminationMessage(spec, container));
+      const spec = containers.find((c) => c.container.name === container.name)?.container;
+      known.set(container.id, await terminationMessage(spec, container, containers.length));
     }
     return known;
   }
