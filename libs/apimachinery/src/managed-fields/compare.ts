@@ -1,6 +1,6 @@
 import { deepEqual, isObject } from '../deep';
 import { FieldSet } from './field-set';
-import { elementsOf, elementType, fieldType, repeatedElements, typingOf } from './typing';
+import { elementType, fieldType, keyedElements, typingOf } from './typing';
 import type { Typed } from './typing';
 
 /** What changed from one value to another. */
@@ -72,15 +72,17 @@ function compareLists(
   after: unknown,
   { type, typing }: { type: Typed; typing: 'list-map' | 'set' },
 ): Comparison {
-  const [old, next] = [elementsOf(type, typing, before), elementsOf(type, typing, after)];
+  const [old, next] = [keyedElements(type, typing, before), keyedElements(type, typing, after)];
   const item = elementType(type);
   const gathered = new Gathered();
-  const repeated = new Set([before, after].flatMap((list) => [...repeatedElements(type, typing, list)]));
-  for (const element of new Set([...old.keys(), ...next.keys()])) {
-    const [a, b] = [old.get(element), next.get(element)];
+  const compareElement = (element: string) => {
+    const [a, b] = [old.elements.get(element), next.elements.get(element)];
     // Of elements that are there more than once nobody can tell whose fields they are.
-    gathered.add(element, repeated.has(element) ? compareLeaves(a, b) : compare(a, b, item));
-  }
+    const isRepeated = old.repeated.has(element) || next.repeated.has(element);
+    gathered.add(element, isRepeated ? compareLeaves(a, b) : compare(a, b, item));
+  };
+  for (const element of old.elements.keys()) compareElement(element);
+  for (const element of next.elements.keys()) if (!old.elements.has(element)) compareElement(element);
   return gathered.comparison();
 }
 

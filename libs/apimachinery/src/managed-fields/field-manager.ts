@@ -181,7 +181,7 @@ export function trackUpdate(
   const type = typeOf(options);
   const [before, after] = [withoutManagedFields(live), withoutManagedFields(next)];
   // Ownership that can't be told is given up.
-  if (![before, after].every((object) => isTypable(object, type))) return after;
+  if (!isTypable(after, type) || !isTypable(before, type, after)) return after;
   const comparison = exclude(compare(before, after, type), ignoredSet(options));
   const { managers: others } = takeFromOthers(managers, undefined, comparison);
   const changed = comparison.modified.union(comparison.added).difference(unowned);

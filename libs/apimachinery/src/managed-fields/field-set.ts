@@ -7,6 +7,10 @@ import { isObject } from '../deep';
  */
 export class FieldSet {
   static readonly empty = new FieldSet(false, new Map());
+  /** What sets were written as, and so need not be written as anew when it is read again. */
+  private static readonly written = new WeakSet<object>();
+
+  private json: Record<string, unknown> | undefined;
 
   private constructor(
     /** The path up to here is itself a member. */
@@ -53,7 +57,9 @@ export class FieldSet {
       if (!child) return undefined;
       if (!child.isEmpty) children.set(element, child);
     }
-    return FieldSet.ofOwned(false, children);
+    const set = FieldSet.ofOwned(false, children);
+    if (children.size > 0 && FieldSet.written.has(json)) set.json = json;
+    return set;
   }
 
   private static childFromJson(json: unknown): FieldSet | undefined {
@@ -63,8 +69,16 @@ export class FieldSet {
     return set && FieldSet.ofOwned(Object.hasOwn(json, '.'), set.children);
   }
 
-  /** The FieldsV1 form, elements in upstream's order. */
-  toJson(): Record<string, unknown> {
+  /** The FieldsV1 form, elements in upstream's order; made once, as most writes leave most sets as they are. */
+  toJson(): Readonly<Record<string, unknown>> {
+    if (!this.json) {
+      this.json = this.childrenJson();
+      if (!this.isMember) FieldSet.written.add(this.json);
+    }
+    return this.json;
+  }
+
+  private childrenJson(): Record<string, unknown> {
     const json: Record<string, unknown> = {};
     for (const element of [...this.children.keys()].sort(compareElements)) {
       const child = this.children.get(element);
@@ -76,7 +90,7 @@ export class FieldSet {
 
   private memberJson(): Record<string, unknown> {
     if (this.children.size === 0) return nothingBelow;
-    return this.isMember ? { '.': nothingBelow, ...this.toJson() } : this.toJson();
+    return this.isMember ? { '.': nothingBelow, ...this.childrenJson() } : this.childrenJson();
   }
 
   get isEmpty(): boolean {

@@ -69,6 +69,7 @@ const maxUpdaters = 10;
 
 /** The oldest updaters become one, so that the list does not grow for ever. Source: capManagersManager. */
 export function capUpdaters(managers: Managers): Managers {
+  if (managers.size <= maxUpdaters) return managers;
   const updaters = [...managers.entries()]
     .filter(([, manager]) => manager.operation === 'Update' && manager.subresource === '')
     .sort(([, a], [, b]) => order(a.time ?? '', b.time ?? ''));

@@ -1,6 +1,6 @@
 import { isObject } from '../deep';
 import { FieldSet } from './field-set';
-import { elementsOf, elementType, fieldType, isDeclared, repeatedElements, typingOf } from './typing';
+import { elementType, fieldType, isDeclared, keyedElements, typingOf } from './typing';
 import type { Typed } from './typing';
 
 /** What somebody who applies this value owns. Source: structured-merge-diff typed.ToFieldSet. */
@@ -20,10 +20,10 @@ export function toFieldSet(value: unknown, type: Typed): FieldSet {
     );
   }
   const item = elementType(type);
-  const repeated = repeatedElements(type, typing, value);
+  const { elements, repeated } = keyedElements(type, typing, value);
   return FieldSet.of(
     false,
-    [...elementsOf(type, typing, value)].map(([element, member]) => {
+    [...elements].map(([element, member]) => {
       // Of elements that are there more than once nobody can tell whose fields they are.
       const fields = repeated.has(element) ? [] : toFieldSet(member, item).children;
       return [element, FieldSet.of(true, fields)] as const;

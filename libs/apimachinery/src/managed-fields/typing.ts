@@ -32,14 +32,42 @@ export function typingOf({ schema }: Typed, value: unknown): Typing {
 const isPreserving = (schema: OpenAPISchema): boolean =>
   (schema as Record<string, unknown>)['x-kubernetes-preserve-unknown-fields'] === true;
 
-export const fieldType = ({ schema, schemas }: Typed, name: string): Typed => ({
-  schema: memberSchema(schema, name, schemas),
-  schemas,
-});
-export const elementType = ({ schema, schemas }: Typed): Typed => ({
-  schema: itemSchema(schema, schemas),
-  schemas,
-});
+/** What is below a schema, as far as somebody has asked: schemas never change, and every write asks for the same few. */
+interface Below {
+  readonly fields: Map<string, Typed>;
+  others?: Typed;
+  item?: Typed;
+  /** The keys that tell elements apart, sorted. */
+  keys?: readonly string[];
+}
+
+const known = new WeakMap<OpenAPISchema, Below>();
+
+function below(schema: OpenAPISchema): Below {
+  let found = known.get(schema);
+  if (!found) known.set(schema, (found = { fields: new Map() }));
+  return found;
+}
+
+/** The type of a member; of one that the schema doesn't know nothing is known. */
+export function fieldType(type: Typed, name: string): Typed {
+  const { schema, schemas } = type;
+  if (!schema) return type;
+  const found = below(schema);
+  const field = found.fields.get(name);
+  if (field) return field;
+  const made = { schema: memberSchema(schema, name, schemas), schemas };
+  // Free maps have any number of keys, which all have the same type.
+  if (!isDeclared(type, name)) return (found.others ??= made);
+  found.fields.set(name, made);
+  return made;
+}
+
+export function elementType(type: Typed): Typed {
+  const { schema, schemas } = type;
+  if (!schema) return type;
+  return (below(schema).item ??= { schema: itemSchema(schema, schemas), schemas });
+}
 
 /** A field that the struct names; keys of free maps are not. */
 export const isDeclared = ({ schema }: Typed, name: string): boolean =>
@@ -56,34 +84,41 @@ export const accepts = (type: Typed, name: string): boolean =>
 /** The path element of a list's element; missing keys have their schema's default. */
 export function elementOf(type: Typed, typing: 'list-map' | 'set', value: unknown): string {
   if (typing === 'set') return `v:${JSON.stringify(value)}`;
-  const keys = [...(type.schema?.['x-kubernetes-list-map-keys'] ?? [])].sort();
-  const item = elementType(type);
   const map = isObject(value) ? value : {};
-  const pairs = keys.map((key) => {
+  const properties = elementType(type).schema?.properties;
+  const pairs = keysOf(type).map((key) => {
     const given = Object.hasOwn(map, key) ? map[key] : undefined;
-    return [key, given ?? item.schema?.properties?.[key]?.default ?? null] as const;
+    return `${JSON.stringify(key)}:${canonicalJson(given ?? properties?.[key]?.default ?? null)}`;
   });
-  return `k:${canonicalJson(Object.fromEntries(pairs))}`;
+  return `k:{${pairs.join(',')}}`;
 }
 
-/** The path elements that a list has more than once. */
-export function repeatedElements(type: Typed, typing: 'list-map' | 'set', list: unknown): Set<string> {
-  const seen = new Set<string>();
-  const repeated = new Set<string>();
+function keysOf({ schema }: Typed): readonly string[] {
+  if (!schema) return [];
+  return (below(schema).keys ??= [...(schema['x-kubernetes-list-map-keys'] ?? [])].sort());
+}
+
+export interface KeyedElements {
+  /** By path element, in the list's order; of duplicates the first. */
+  readonly elements: Map<string, unknown>;
+  /** The path elements that the list has more than once. */
+  readonly repeated: ReadonlySet<string>;
+}
+
+const none: ReadonlySet<string> = new Set<string>();
+
+/** The elements of a list that are owned one by one. */
+export function keyedElements(type: Typed, typing: 'list-map' | 'set', list: unknown): KeyedElements {
+  const elements = new Map<string, unknown>();
+  let repeated: Set<string> | undefined;
   for (const value of Array.isArray(list) ? (list as unknown[]) : []) {
     const element = elementOf(type, typing, value);
-    if (seen.has(element)) repeated.add(element);
-    seen.add(element);
+    if (elements.has(element)) (repeated ??= new Set()).add(element);
+    else elements.set(element, value);
   }
-  return repeated;
+  return { elements, repeated: repeated ?? none };
 }
 
 /** The elements of a list by path element, in order; the first of duplicates. */
-export function elementsOf(type: Typed, typing: 'list-map' | 'set', list: unknown): Map<string, unknown> {
-  const elements = new Map<string, unknown>();
-  for (const value of Array.isArray(list) ? (list as unknown[]) : []) {
-    const element = elementOf(type, typing, value);
-    if (!elements.has(element)) elements.set(element, value);
-  }
-  return elements;
-}
+export const elementsOf = (type: Typed, typing: 'list-map' | 'set', list: unknown): Map<string, unknown> =>
+  keyedElements(type, typing, list).elements;

@@ -47,21 +47,31 @@ export function typeErrors(value: unknown, type: Typed, path = ''): string[] {
 
 /**
  * Whether ownership can be told of the value at all: it can't where a field is none of the version's or an element has
- * no key. Source: structured-merge-diff typed.AsTyped, which other mistakes don't reach.
+ * no key. What it shares with `typable`, of which it can, is not looked into. Source: structured-merge-diff
+ * typed.AsTyped, which other mistakes don't reach.
  */
-export function isTypable(value: unknown, type: Typed): boolean {
+export function isTypable(value: unknown, type: Typed, typable?: unknown): boolean {
   if (value === null || value === undefined || type.schema === undefined) return true;
-  if (isObject(value)) {
-    return Object.entries(value).every(
-      ([name, member]) =>
-        accepts(type, name) && (typeof member !== 'object' || isTypable(member, fieldType(type, name))),
-    );
+  if (typeof value !== 'object' || value === typable) return true;
+  return Array.isArray(value) ? isTypableList(value, type, typable) : isTypableMap(value, type, typable);
+}
+
+function isTypableMap(map: object, type: Typed, typable: unknown): boolean {
+  const other = isObject(typable) ? typable : undefined;
+  for (const [name, member] of Object.entries(map) as [string, unknown][]) {
+    if (!accepts(type, name)) return false;
+    if (typeof member === 'object' && !isTypable(member, fieldType(type, name), other?.[name])) return false;
   }
-  if (!Array.isArray(value)) return true;
+  return true;
+}
+
+function isTypableList(list: readonly unknown[], type: Typed, typable: unknown): boolean {
+  const other = Array.isArray(typable) ? (typable as readonly unknown[]) : undefined;
   const item = elementType(type);
-  const isKeyed = typingOf(type, value) === 'list-map';
-  return value.every(
-    (member) => (!isKeyed || omittedKey(member, type) === undefined) && isTypable(member, item),
+  const isKeyed = typingOf(type, list) === 'list-map';
+  return list.every(
+    (member, i) =>
+      (!isKeyed || omittedKey(member, type) === undefined) && isTypable(member, item, other?.[i]),
   );
 }
 
