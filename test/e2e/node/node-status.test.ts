@@ -125,6 +125,25 @@ it('refuses what it has no room for, or what does not want to be there', async (
   );
 });
 
+it('gives out what somebody says that it has', async () => {
+  const write = (dongles: string | null) =>
+    run([
+      ...['patch', 'node', 'node-1', '--subresource=status', '--type=merge', '-p'],
+      JSON.stringify({ status: { capacity: { 'example.com/dongle': dongles } } }),
+    ]);
+  const allocatable = String.raw`{.status.allocatable.example\.com/dongle}`;
+  await write('4');
+  await until(async () => expect(await read('node/node-1', allocatable)).toBe('4'));
+  const resources = { limits: { 'example.com/dongle': '3' } };
+  await apply(pod('three', {}, { resources }), pod('three-more', {}, { resources }));
+  await until(async () => {
+    const running = await read('pods three three-more', '{.items[*].status.phase}');
+    expect(running.split(' ').sort()).toEqual(['Pending', 'Running']);
+  });
+  await write(null);
+  await until(async () => expect(await read('node/node-1', allocatable)).toBe(''));
+});
+
 it('tells kubectl top what its Pods use', async () => {
   const use = { 'mock.tinkernetes.dev/cpu': '250m', 'mock.tinkernetes.dev/memory': '64Mi' };
   await apply(pod('busy', { nodeName: 'node-1' }, { annotations: use }));

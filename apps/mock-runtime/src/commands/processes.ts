@@ -7,11 +7,12 @@ function others(process: Process): Process[] {
   return process.machine.table.list().filter((other) => other !== process);
 }
 
-/** `pgrep [-f] PATTERN`: ids, one a line; 1 when none matches. */
+/** `pgrep [-fno] PATTERN`: ids, one a line (`-n`: the newest, `-o`: the oldest); 1 when none matches. */
 export async function pgrep(process: Process): Promise<number> {
   const { flags, rest } = parseArgs(process.argv.slice(1));
   const pattern = new RegExp(rest[0] ?? '');
-  const found = others(process).filter((p) => pattern.test(flags.has('f') ? p.argv.join(' ') : p.comm));
+  const all = others(process).filter((p) => pattern.test(flags.has('f') ? p.argv.join(' ') : p.comm));
+  const found = flags.has('o') ? all.slice(0, 1) : flags.has('n') ? all.slice(-1) : all;
   const { table } = process.machine;
   await process.print(found.map((p) => `${table.pidOf(p)}\n`).join(''));
   return found.length > 0 ? 0 : 1;

@@ -1,3 +1,4 @@
+import type { LinuxContainerResources } from '@tinkernetes/cri';
 import { FileSystem } from '../files/file-system';
 import { virtualNode } from '../files/virtual-files';
 import { capabilitiesOf } from '../kernel/capabilities';
@@ -48,8 +49,14 @@ export function makeMachine(
     table: table(),
     capabilities: capabilitiesOf(security),
     memory: new Memory(() => config.linux?.resources?.memoryLimitInBytes ?? 0, outOfMemory),
-    cpu: new Cpu(clock),
+    cpu: new Cpu(clock, () => coresOf(config.linux?.resources)),
     startedAt: clock.now(),
   };
   return machine;
+}
+
+/** By the CPU limit. */
+function coresOf(resources: LinuxContainerResources | null | undefined): number {
+  const { cpuQuota = 0, cpuPeriod = 0 } = resources ?? {};
+  return cpuQuota > 0 && cpuPeriod > 0 ? cpuQuota / cpuPeriod : Infinity;
 }

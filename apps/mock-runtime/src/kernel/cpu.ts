@@ -8,7 +8,11 @@ export class Cpu {
   private spentMs = 0;
   private countedAt: number;
 
-  constructor(private readonly clock: Pick<Clock, 'monotonic'>) {
+  /** `mostCores`: what the container may use at once; its programs get no more, whatever they want. */
+  constructor(
+    private readonly clock: Pick<Clock, 'monotonic'>,
+    private readonly mostCores: () => number = () => Infinity,
+  ) {
     this.countedAt = clock.monotonic();
   }
 
@@ -38,7 +42,7 @@ export class Cpu {
 
   private count(): void {
     const now = this.clock.monotonic();
-    this.spentMs += this.cores * (now - this.countedAt);
+    this.spentMs += Math.min(this.cores, this.mostCores()) * (now - this.countedAt);
     this.countedAt = now;
   }
 }
