@@ -32,6 +32,15 @@ describe('StorageFeed', () => {
     expect(cache.list('a').map((entry) => entry.name)).toEqual(['one', 'two']);
   });
 
+  it('lets nobody wait for what comes after its end', async () => {
+    const waiting = feed.waitFor(first + 1000);
+    const ended = new Error('the server stops');
+    stop.abort(ended);
+    await expect(waiting).rejects.toBe(ended);
+    await expect(feed.waitFor(first + 1000)).rejects.toBe(ended);
+    await expect(feed.waitFor(first)).resolves.toBeUndefined();
+  });
+
   it('lists namespaces and names in the order of their keys', async () => {
     for (const key of ['a-b/x', 'a/z', 'b/y'])
       await storage.create(`/registry/pods/${key}`, Buffer.from('{}'));

@@ -17,6 +17,8 @@ const retryMs = { first: 200, most: 10_000 };
 interface Waiter {
   revision: number;
   resolve(): void;
+  /** Nothing will come any more. */
+  giveUp(reason: unknown): void;
 }
 
 /**
@@ -53,7 +55,9 @@ export class StorageFeed {
   /** Loads what is stored, then follows it until the signal aborts. */
   async start(): Promise<void> {
     await this.load();
-    this.running = this.follow();
+    this.running = this.follow().finally(() => {
+      for (const waiter of this.waiters.splice(0)) waiter.giveUp(this.options.signal.reason);
+    });
   }
 
   /** Resolves when the watch has ended after the signal. */
@@ -74,15 +78,20 @@ export class StorageFeed {
     return cache;
   }
 
-  /** Waits until the caches show everything up to `revision`. */
+  /** Waits until the caches show everything up to `revision`. Rejects when that takes too long, or at the end. */
   async waitFor(revision: number): Promise<void> {
     if (revision <= this.delivered) return;
+    this.options.signal.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
       const waiter: Waiter = {
         revision,
         resolve: () => {
           timer.cancel();
           resolve();
+        },
+        giveUp: (reason) => {
+          timer.cancel();
+          reject(reason as Error);
         },
       };
       const timer = this.options.clock.setTimeout(() => {

@@ -41,6 +41,7 @@ export class FlowController {
   private unsubscribe: (() => void)[] = [];
   private statusTimer: Timer | undefined;
   private work: Promise<void> = Promise.resolve();
+  private isStopped = false;
 
   constructor(
     private readonly deps: ServerDependencies,
@@ -63,6 +64,7 @@ export class FlowController {
   }
 
   async stop(): Promise<void> {
+    this.isStopped = true;
     for (const stop of this.unsubscribe) stop();
     this.statusTimer?.cancel();
     await this.work;
@@ -129,14 +131,16 @@ export class FlowController {
   }
 
   private enqueue(work: () => Promise<void>): void {
-    this.work = this.work
-      .then(work)
-      .catch((error: unknown) => this.deps.context.logger.warn({ err: error }, 'flow control not kept'));
+    this.work = this.work.then(work).catch((error: unknown) => {
+      // What a stop has cut off is done after the next start.
+      if (!this.isStopped) this.deps.context.logger.warn({ err: error }, 'flow control not kept');
+    });
   }
 
   private async writeStatus(): Promise<void> {
     const now = formatTime(this.deps.context.clock.now());
     for (const schema of this.flowSchemas.list()) {
+      if (this.isStopped) return;
       if (this.withStatus(schema, now) === schema) continue;
       await this.flowSchemas
         .modify(schema.metadata.name, undefined, (current) => this.withStatus(current, now), consumer)
