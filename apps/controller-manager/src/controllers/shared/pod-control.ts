@@ -36,19 +36,22 @@ export function podFromTemplate({ owner, controllerRef, template }: PodFromTempl
   };
 }
 
-/** Creates a Pod for `owner` and records the event, success or failure, as all of upstream's controllers do. */
+/**
+ * Creates a Pod for `owner` and records the event, success or failure, as all of upstream's controllers do. In a
+ * namespace that is going it is left at that: no later attempt could succeed. Resolves with undefined then.
+ */
 export async function createPod(
   context: ControllerContext,
   { owner, pod, trace }: { owner: KubeObject; pod: Creatable<Pod>; trace?: TraceParent },
-): Promise<Pod> {
+): Promise<Pod | undefined> {
   const { client, recorder } = context;
   try {
     const created = await client.for(Pods).create(pod, { namespace: owner.metadata.namespace, trace });
     recorder.event(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`);
     return created;
   } catch (error) {
-    if (!isNamespaceTerminating(error))
-      recorder.event(owner, 'Warning', 'FailedCreate', `Error creating: ${(error as Error).message}`);
+    if (isNamespaceTerminating(error)) return undefined;
+    recorder.event(owner, 'Warning', 'FailedCreate', `Error creating: ${(error as Error).message}`);
     throw error;
   }
 }
