@@ -45,6 +45,7 @@ export function createPodContainers(
     volumes: storage.volumes,
     devices,
     directories,
+    events,
     random,
     dns: { clusterDNS, clusterDomain, resolvConf },
     podLogsDir,

@@ -1,7 +1,7 @@
 import type { Pod } from '@tinkernetes/api';
 import type { DNSConfig } from '@tinkernetes/cri';
 import { readFileSync } from 'node:fs';
-import { isHostNetwork } from '../pods/pod-facts';
+import { isHostNetwork, podText } from '../pods/pod-facts';
 
 export interface DNSSettings {
   clusterDNS: readonly string[];
@@ -11,24 +11,54 @@ export interface DNSSettings {
 }
 
 const maxSearches = 32;
+const maxSearchCharacters = 2048;
 const maxServers = 3;
 
+/** A reason and a message for the Pod's events. */
+export type DNSWarning = readonly [reason: 'DNSConfigForming' | 'MissingClusterDNS', message: string];
+
 /** What goes into a Pod's /etc/resolv.conf. Source: https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/ */
-export function podDNS(pod: Pod, settings: DNSSettings): DNSConfig {
+export function podDNS(pod: Pod, settings: DNSSettings): { config: DNSConfig; warnings: DNSWarning[] } {
   const host = hostDNS(settings.resolvConf);
-  const config = withPodConfig(pod, policyDNS(pod, settings, host));
-  return {
-    servers: unique(config.servers).slice(0, maxServers),
-    searches: unique(config.searches).slice(0, maxSearches),
-    options: config.options,
+  const wanted = withPodConfig(pod, policyDNS(pod, settings, host));
+  const servers = unique(wanted.servers);
+  const searches = unique(wanted.searches);
+  const config: DNSConfig = {
+    servers: servers.slice(0, maxServers),
+    searches: fittingSearches(searches),
+    options: wanted.options,
   };
+  const warnings: DNSWarning[] = [];
+  if (wantsClusterDNS(pod) && settings.clusterDNS.length === 0)
+    warnings.push([
+      'MissingClusterDNS',
+      `pod: "${podText(pod)}". kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.`,
+    ]);
+  const omitted = (line: string, what: string, name: string, kept: readonly string[]): DNSWarning => [
+    'DNSConfigForming',
+    `${line} limits were exceeded, some ${what} have been omitted, the applied ${name} line is: ${kept.join(' ')}`,
+  ];
+  if (config.searches.length < searches.length)
+    warnings.push(omitted('Search Line', 'search paths', 'search', config.searches));
+  if (config.servers.length < servers.length)
+    warnings.push(omitted('Nameserver', 'nameservers', 'nameserver', config.servers));
+  return { config, warnings };
+}
+
+function fittingSearches(searches: readonly string[]): string[] {
+  const fitting = searches.slice(0, maxSearches);
+  while (fitting.join(' ').length > maxSearchCharacters) fitting.pop();
+  return fitting;
+}
+
+function wantsClusterDNS(pod: Pod): boolean {
+  const policy = pod.spec.dnsPolicy ?? 'ClusterFirst';
+  return policy === 'ClusterFirstWithHostNet' || (policy === 'ClusterFirst' && !isHostNetwork(pod));
 }
 
 function policyDNS(pod: Pod, { clusterDNS, clusterDomain }: DNSSettings, host: DNSConfig): DNSConfig {
-  const policy = pod.spec.dnsPolicy ?? 'ClusterFirst';
-  if (policy === 'None') return { servers: [], searches: [], options: [] };
-  const cluster = policy === 'ClusterFirstWithHostNet' || (policy === 'ClusterFirst' && !isHostNetwork(pod));
-  if (!cluster || clusterDNS.length === 0) return host;
+  if (pod.spec.dnsPolicy === 'None') return { servers: [], searches: [], options: [] };
+  if (!wantsClusterDNS(pod) || clusterDNS.length === 0) return host;
   const namespace = pod.metadata.namespace ?? '';
   const searches = clusterDomain
     ? [`${namespace}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain]

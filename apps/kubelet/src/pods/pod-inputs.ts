@@ -11,6 +11,7 @@ import { podDNS, type DNSSettings } from '../network/dns';
 import { hostNetworkHostsFile, hostsFile } from '../network/hosts-file';
 import { podHostname } from '../network/pod-hostname';
 import type { PodInputs } from '../runtime/container-starter';
+import type { PodEvents } from '../runtime/pod-events';
 import { sandboxConfig } from '../runtime/sandbox-config';
 import { ignoreMissing } from '../volumes/atomic-writer';
 import type { PodDirectories } from '../volumes/pod-directories';
@@ -23,6 +24,7 @@ export interface PodInputsDeps {
   volumes: VolumeManager;
   devices: Pick<DeviceManager, 'options'>;
   directories: PodDirectories;
+  events: Pick<PodEvents, 'pod'>;
   random: Random;
   dns: DNSSettings;
   podLogsDir: string;
@@ -58,8 +60,10 @@ export function createPodInputs(deps: PodInputsDeps): PodInputs {
       return { ...plugins, devices: [...disks, ...plugins.devices] };
     },
     sandbox(pod, attempt): DeepPartial<PodSandboxConfig> {
-      const settings = { attempt, hostname: hostname(pod).hostname, dns: podDNS(pod, dns) };
-      const { podLogsDir, ownerLabel } = deps;
+      const { podLogsDir, ownerLabel, events } = deps;
+      const { config, warnings } = podDNS(pod, dns);
+      for (const [reason, message] of warnings) events.pod(pod, 'Warning', reason, message);
+      const settings = { attempt, hostname: hostname(pod).hostname, dns: config };
       return sandboxConfig(pod, { ...settings, podLogsDir, ownerLabel });
     },
     async mounts(pod, container, podIPs): Promise<Array<DeepPartial<Mount>>> {

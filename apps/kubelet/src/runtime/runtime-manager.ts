@@ -1,6 +1,6 @@
 import type { Container, Pod, Secret } from '@tinkernetes/api';
 import type { Clock, Logger, StepTracer, TraceParent } from '@tinkernetes/component-base';
-import type { DeepPartial, PodSandboxConfig, RuntimeClient } from '@tinkernetes/cri';
+import { isCriError, type DeepPartial, type PodSandboxConfig, type RuntimeClient } from '@tinkernetes/cri';
 import { join } from 'node:path';
 import type { ImageManager } from '../images/image-manager';
 import { isSidecar, podText, uidOf } from '../pods/pod-facts';
@@ -105,15 +105,14 @@ export class RuntimeManager {
     let { sandboxId } = actions;
     let podIPs = status.ips;
     if (!actions.createSandbox && !startsAnything(actions)) return { waiting, resizeError };
-    const config = this.deps.inputs.sandbox(pod, actions.attempt);
-    if (actions.createSandbox) {
-      try {
-        ({ sandboxId, podIPs } = await this.createSandbox(pod, config, trace));
-      } catch (error) {
-        const text = String(error);
-        events.pod(pod, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${text}`);
-        return { waiting, sandboxError: error as Error };
-      }
+    let config: DeepPartial<PodSandboxConfig>;
+    try {
+      config = this.deps.inputs.sandbox(pod, actions.attempt);
+      if (actions.createSandbox) ({ sandboxId, podIPs } = await this.createSandbox(pod, config, trace));
+    } catch (error) {
+      const text = isCriError(error) ? String(error) : (error as Error).message;
+      events.pod(pod, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${text}`);
+      return { waiting, sandboxError: error as Error };
     }
     const imageVolumes = new ImageVolumes(pod, this.deps.images, {
       sandboxConfig: config,

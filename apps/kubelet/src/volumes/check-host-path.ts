@@ -1,31 +1,35 @@
+import type { Stats } from 'node:fs';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { ignoreMissing } from './atomic-writer';
 
-/** Source: https://kubernetes.io/docs/concepts/storage/volumes/#hostpath-volume-types */
+interface Expectation {
+  noun: string;
+  is(found: Stats): boolean;
+  /** Makes what is missing. */
+  make?(path: string): Promise<unknown>;
+}
+
+const directory: Expectation = { noun: 'directory', is: (found) => found.isDirectory() };
+const file: Expectation = { noun: 'file', is: (found) => found.isFile() };
+
+/** By type. Source: https://kubernetes.io/docs/concepts/storage/volumes/#hostpath-volume-types */
+const expectations: Readonly<Record<string, Expectation>> = {
+  Directory: directory,
+  DirectoryOrCreate: { ...directory, make: (path) => mkdir(path, { recursive: true, mode: 0o755 }) },
+  File: file,
+  FileOrCreate: { ...file, make: (path) => writeFile(path, '', { mode: 0o644 }) },
+  Socket: { noun: 'socket file', is: (found) => found.isSocket() },
+  CharDevice: { noun: 'character device', is: (found) => found.isCharacterDevice() },
+  BlockDevice: { noun: 'block device', is: (found) => found.isBlockDevice() },
+};
+
+/** Throws where there is something else than the volume's type says. */
 export async function checkHostPath(path: string, type: string): Promise<void> {
+  if (type === '') return;
+  const expected = expectations[type];
+  if (!expected) throw new Error(`hostPath type ${type} is not supported`);
   const found = await stat(path).catch(ignoreMissing);
-  switch (type) {
-    case '':
-      return;
-    case 'DirectoryOrCreate':
-      if (!found) await mkdir(path, { recursive: true, mode: 0o755 });
-      else if (!found.isDirectory())
-        throw new Error(`hostPath type check failed: ${path} is not a directory`);
-      return;
-    case 'FileOrCreate':
-      if (!found) await writeFile(path, '', { mode: 0o644 });
-      else if (!found.isFile()) throw new Error(`hostPath type check failed: ${path} is not a file`);
-      return;
-    case 'Directory':
-      if (!found?.isDirectory()) throw new Error(`hostPath type check failed: ${path} is not a directory`);
-      return;
-    case 'File':
-      if (!found?.isFile()) throw new Error(`hostPath type check failed: ${path} is not a file`);
-      return;
-    case 'Socket':
-      if (!found?.isSocket()) throw new Error(`hostPath type check failed: ${path} is not a socket file`);
-      return;
-    default:
-      throw new Error(`hostPath type ${type} is not supported`);
-  }
+  if (!found && expected.make) await expected.make(path);
+  else if (!found || !expected.is(found))
+    throw new Error(`hostPath type check failed: ${path} is not a ${expected.noun}`);
 }
