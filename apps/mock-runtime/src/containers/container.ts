@@ -24,6 +24,8 @@ export interface ContainerEnvironment {
   random: Random;
   logger: Logger;
   net: NetNamespace;
+  /** The host name in the node's own network. */
+  nodeName: string;
   /** The PID namespace for its processes: its own, the Pod's, another container's, the node's. */
   table(): ProcessTable;
   sandbox: SandboxRecord;

@@ -6,18 +6,19 @@ import { Cpu } from '../kernel/cpu';
 import { Memory } from '../kernel/memory';
 import type { Machine } from '../kernel/process';
 import type { ContainerEnvironment } from './container';
-import type { ContainerRecord } from './records';
+import { hostNetworkOf, type ContainerRecord } from './records';
 import { imageMounts } from './image-mounts';
 import { sandboxFiles } from './sandbox-files';
 
 /** What the processes of a container live in: its files, namespaces, limits and rights. */
 export function makeMachine(
   { config }: ContainerRecord,
-  { clock, random, net, sandbox, image, images, table }: ContainerEnvironment,
+  { clock, random, net, nodeName, sandbox, image, images, table }: ContainerEnvironment,
   outOfMemory: () => void,
 ): Machine {
   const security = config.linux?.securityContext;
-  const hostname = sandbox.config.hostname || sandbox.id.slice(0, 12);
+  const ownName = hostNetworkOf(sandbox.config) ? nodeName : sandbox.id.slice(0, 12);
+  const hostname = sandbox.config.hostname || ownName;
   const fs = new FileSystem(image.definition.root(image.tag), {
     clock,
     readonlyRoot: security?.readonlyRootfs ?? false,

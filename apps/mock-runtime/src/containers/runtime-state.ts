@@ -288,6 +288,7 @@ export class RuntimeState {
       image,
       images: (name) => this.options.images.find(name),
       net: network.namespace(sandbox.netns),
+      nodeName: network.nodeName,
       table: () => this.processes.of(record, (targetId) => this.containers.get(targetId)?.processTable),
       changed: ({ record: changed }) => {
         this.containerStore.save(changed);

@@ -47,6 +47,15 @@ describe('the CRI of the mock runtime', () => {
     await expect(node.vnet.dial({ host: pod.ip, port: 80 })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
+  it('gives a Pod in the network of the node its name', async () => {
+    const sandbox = {
+      hostname: '',
+      linux: { securityContext: { namespaceOptions: { network: 'NODE' } } },
+    } as const;
+    const pod = await node.startPod({ name: 'host', image: 'busybox', args: ['sleep', '3600'], sandbox });
+    expect((await node.sh(pod, 'hostname; echo $HOSTNAME')).output).toBe('node-1\nnode-1\n');
+  });
+
   it('fails to pull what nobody defined, as a registry does', async () => {
     const missing = await node.images.pullImage({ image: { image: 'nginx:1.161' } }).catch((e: unknown) => e);
     expect(isCriError(missing, 'NOT_FOUND')).toBe(true);

@@ -83,6 +83,10 @@ export class NodeNetwork implements Uplink {
     });
   }
 
+  get nodeName(): string {
+    return this.options.nodeName;
+  }
+
   async start(): Promise<void> {
     const { state, overlayBindAddress, logger } = this.options;
     const saved = state.load();

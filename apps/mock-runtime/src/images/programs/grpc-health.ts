@@ -5,6 +5,8 @@ import type { TcpListener } from '../../network/net-namespace';
 
 /** HealthCheckResponse { status = 1 } in gRPC's frame: 1 is SERVING, 2 is not. */
 const answerOf = (isServing: boolean): Buffer => Buffer.from([0, 0, 0, 0, 2, 0x08, isServing ? 1 : 2]);
+const frameHeaderBytes = 5;
+const notFound = '5';
 const unimplemented = '12';
 
 export interface GrpcHealth {
@@ -26,13 +28,15 @@ export async function serveGrpcHealth(
   const server: Http2Server = createServer();
   server.on('stream', (stream, headers) => {
     stream.on('error', () => stream.destroy());
-    stream.resume();
-    if (headers[':path'] === '/grpc.health.v1.Health/Check') respond(stream, answerOf(isServing()));
-    else
-      stream.respond(
-        { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': unimplemented },
-        { endStream: true },
-      );
+    const question: Buffer[] = [];
+    stream.on('data', (chunk: Buffer) => question.push(chunk));
+    stream.once('end', () => {
+      if (headers[':path'] !== '/grpc.health.v1.Health/Check')
+        refuse(stream, unimplemented, 'unknown method');
+      // The one without a name is the server itself.
+      else if (Buffer.concat(question).length > frameHeaderBytes) refuse(stream, notFound, 'unknown service');
+      else respond(stream, answerOf(isServing()));
+    });
   });
   const open = new Set<Duplex>();
   const listener = process.net.listen({ port }, ({ stream }) => {
@@ -55,6 +59,11 @@ export async function serveGrpcHealth(
   };
   process.signal.addEventListener('abort', close, { once: true });
   return listener;
+}
+
+function refuse(stream: ServerHttp2Stream, status: string, message: string): void {
+  const headers = { ':status': 200, 'content-type': 'application/grpc' };
+  stream.respond({ ...headers, 'grpc-status': status, 'grpc-message': message }, { endStream: true });
 }
 
 function respond(stream: ServerHttp2Stream, message: Buffer): void {
