@@ -48,6 +48,17 @@ describe('sub paths', () => {
     await expect(mount(volume, subPath)).rejects.toThrow(/must not/);
   });
 
+  it('need a value for each variable that they name', async () => {
+    const at = { env: new Map([['EMPTY', '']]), subPaths: join(directory, 'sub-paths') };
+    const container = {
+      name: 'c',
+      volumeMounts: [{ name: 'v', mountPath: '/data', subPathExpr: '$(NONE)/$(EMPTY)' }],
+    };
+    await expect(volumeMounts(container, new Map([['v', { path: volume }]]), at)).rejects.toThrow(
+      'missing value for EMPTY, NONE',
+    );
+  });
+
   it('of a read-only volume are read-only', async () => {
     const container = { name: 'c', volumeMounts: [{ name: 'v', mountPath: '/data' }] };
     const mounted = new Map([['v', { path: volume, readOnly: true }]]);

@@ -5,11 +5,23 @@ import type { Environment } from '../environment/environment';
 import { expand } from '../environment/expansion';
 import { ignoreMissing } from './atomic-writer';
 
+/** The part of the volume that the mount names, if any. Source: pkg/kubelet makeMounts, ExpandContainerVolumeMounts. */
 export function subPathOf(mount: VolumeMount, env: Environment): string {
-  const path = mount.subPathExpr ? expand(mount.subPathExpr, (name) => env.get(name)) : (mount.subPath ?? '');
-  if (path.startsWith('/')) throw new Error(`error SubPath ${path} must not be an absolute path`);
+  const path = mount.subPathExpr ? expanded(mount.subPathExpr, env) : (mount.subPath ?? '');
+  if (path.startsWith('/')) throw new Error(`error SubPath \`${path}\` must not be an absolute path`);
   if (normalize(path).split('/').includes('..'))
-    throw new Error(`error SubPath ${path} must not contain '..'`);
+    throw new Error(`unable to provision SubPath \`${path}\`: must not contain '..'`);
+  return path;
+}
+
+function expanded(expression: string, env: Environment): string {
+  const missing = new Set<string>();
+  const path = expand(expression, (name) => {
+    const value = env.get(name);
+    if (!value) missing.add(name);
+    return value ?? '';
+  });
+  if (missing.size > 0) throw new Error(`missing value for ${[...missing].sort().join(', ')}`);
   return path;
 }
 
