@@ -1,14 +1,17 @@
 import type { Threshold } from '../eviction/thresholds';
+import type { Reserved } from '../node/reserved';
 import type { Options } from '../options';
 import { durationText } from '../runtime/back-off';
 
 /** The configuration in effect, in the shape of `/configz`. */
 export function serveConfigz(options: Options): object {
+  const [systemReserved, kubeReserved] = options.reserved.map(textsOf);
   return {
     kubeletconfig: {
       kind: 'KubeletConfiguration',
       apiVersion: 'kubelet.config.k8s.io/v1beta1',
       address: options.address,
+      allowedUnsafeSysctls: options.allowedUnsafeSysctls,
       port: options.port,
       authentication: {
         x509: options.clientCAFile ? { clientCAFile: options.clientCAFile } : {},
@@ -32,6 +35,10 @@ export function serveConfigz(options: Options): object {
         priority,
         shutdownGracePeriodSeconds: seconds,
       })),
+      imageGCHighThresholdPercent: options.imageGCHigh,
+      imageGCLowThresholdPercent: options.imageGCLow,
+      imageMinimumGCAge: durationText(options.imageMinimumGCAgeMs),
+      kubeReserved,
       crashLoopBackOff: { maxContainerRestartPeriod: durationText(options.maxCrashBackOffMs) },
       maxPods: options.maxPods,
       nodeLeaseDurationSeconds: options.leaseDurationSeconds,
@@ -45,9 +52,13 @@ export function serveConfigz(options: Options): object {
       staticPodPath: options.staticPodPath,
       staticPodURL: options.staticPodURL,
       syncFrequency: durationText(options.syncFrequencyMs),
+      systemReserved,
     },
   };
 }
+
+const textsOf = (reserved: Reserved): Record<string, string> =>
+  Object.fromEntries([...reserved].map(([name, quantity]) => [name, quantity.toString()]));
 
 function thresholdsOf(options: Options, wanted: (threshold: Threshold) => boolean): Record<string, string> {
   const text = ({ value }: Threshold) =>
