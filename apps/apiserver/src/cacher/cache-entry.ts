@@ -3,6 +3,15 @@ import { deepFreeze } from '@tinkernetes/apimachinery';
 import type { ByteSink } from './byte-sink';
 import type { ParsedObjects } from './parsed-objects';
 
+/** Where in stored bytes the metadata is. */
+export interface MetadataPlace {
+  /** Of its value, braces included. */
+  readonly start: number;
+  readonly end: number;
+  /** Where its managedFields begin, which come last in it; `end` less its brace where it has none. */
+  readonly managers: number;
+}
+
 /** How one resource's stored bytes become objects and answers. */
 export interface StoredCodec {
   /** The object in its storage version, with resourceVersion. */
@@ -15,6 +24,10 @@ export interface StoredCodec {
   isCheap(encoding: string): boolean;
   /** Appends what `encode` makes of a cheap encoding, from the byte `from` on. */
   append(entry: CacheEntry, from: number, sink: ByteSink): void;
+  /** The object without its managedFields. */
+  decodeUnmanaged(entry: CacheEntry): KubeObject;
+  /** Appends the metadata as cheap encodings have it. */
+  appendMetadata(entry: CacheEntry, sink: ByteSink): void;
 }
 
 /** What the entries of one resource share. */
@@ -52,6 +65,7 @@ export class CacheEntry {
   private knownLabels: Readonly<Record<string, string>> | undefined;
   private knownFields: Readonly<Record<string, string>> | undefined;
   private knownPlace: number | undefined;
+  private knownMetadata: MetadataPlace | undefined;
 
   constructor(
     { namespace, name, revision, value, trace }: EntryState,
@@ -83,6 +97,14 @@ export class CacheEntry {
     return isKept ? this.object : this.decode();
   }
 
+  /** As `glance`, for who needs no managedFields; they may be missing. */
+  glanceUnmanaged(): KubeObject {
+    if (this.decoded) return this.decoded;
+    return this.owner.parsed?.hasRoomFor(this.bytesAsStored.length)
+      ? this.object
+      : this.owner.codec().decodeUnmanaged(this);
+  }
+
   get labels(): Readonly<Record<string, string>> {
     return (this.knownLabels ??= this.object.metadata.labels ?? noLabels);
   }
@@ -110,9 +132,24 @@ export class CacheEntry {
     else sink.add(this.bytes(encoding), from);
   }
 
+  /** Whether the stored bytes are already this encoding, but for the resourceVersion. */
+  isStoredAs(encoding: string): boolean {
+    return this.owner.codec().isCheap(encoding);
+  }
+
+  /** Appends the metadata; only for who has asked whether the object is stored as it is to be shown. */
+  appendMetadata(sink: ByteSink): void {
+    this.owner.codec().appendMetadata(this, sink);
+  }
+
   /** Where the codec finds something in the stored bytes; it looks for it once. */
   place(find: (value: Uint8Array) => number): number {
     return (this.knownPlace ??= find(this.value));
+  }
+
+  /** Where the codec finds the metadata; it looks for it once. */
+  metadataPlace(find: (value: Uint8Array) => MetadataPlace): MetadataPlace {
+    return (this.knownMetadata ??= find(this.value));
   }
 
   has(encoding: string): boolean {
@@ -131,6 +168,11 @@ export class CacheEntry {
     this.encodings = undefined;
   }
 
+  /** There is a newer version: hardly anybody looks into this one any more. */
+  superseded(): void {
+    if (this.owner.parsed) this.owner.parsed.release(this);
+  }
+
   /** Drops all that was made of the stored bytes: its resource's codec has changed. */
   forget(): void {
     this.decoded = undefined;
@@ -139,6 +181,7 @@ export class CacheEntry {
     this.knownLabels = undefined;
     this.knownFields = undefined;
     this.knownPlace = undefined;
+    this.knownMetadata = undefined;
   }
 
   /** The same state under the revision of its deletion, as DELETED events show it. */

@@ -8,6 +8,8 @@ const codec = {
   adopt: (value: Uint8Array) => value,
   isCheap: () => true,
   append: () => undefined,
+  decodeUnmanaged: () => ({ metadata: { name: 'a' } }),
+  appendMetadata: () => undefined,
 };
 const event = (revision: number) =>
   new CacheEvent(

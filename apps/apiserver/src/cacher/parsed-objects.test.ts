@@ -12,6 +12,8 @@ const codec: StoredCodec = {
   adopt: (value) => value,
   isCheap: () => true,
   append: () => undefined,
+  decodeUnmanaged: ({ value }) => JSON.parse(Buffer.from(value).toString()) as KubeObject,
+  appendMetadata: () => undefined,
 };
 
 function entries(count: number, budget: number): CacheEntry[] {
@@ -39,6 +41,17 @@ describe('ParsedObjects', () => {
     expect(decodes).toBe(10);
     expect(all[0]?.object.metadata.name).toBe('0');
     expect(decodes).toBe(11);
+  });
+
+  it('forgets what has been replaced before what is older', () => {
+    const all = entries(4, 100);
+    for (const { object } of all.slice(0, 2)) expect(object.metadata).toBeDefined();
+    all[1]?.superseded();
+    expect(all[2]?.object.metadata.name).toBe('2');
+    expect(all[0]?.object.metadata.name).toBe('0');
+    expect(decodes).toBe(3);
+    expect(all[1]?.object.metadata.name).toBe('1');
+    expect(decodes).toBe(4);
   });
 
   it('forgets none of them for a look at a whole list, and keeps what is looked at while there is room', () => {

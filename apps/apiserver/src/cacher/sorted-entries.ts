@@ -1,8 +1,10 @@
 import type { CacheEntry } from './cache-entry';
 
-/** Entries of one namespace in key order: binary search, so that lists need no sorting. */
+/** Entries of one namespace by name, and in key order, so that lists need no sorting. */
 export class SortedEntries {
   private readonly items: CacheEntry[] = [];
+  /** Every request looks one up: a hash costs less than a dozen comparisons. */
+  private readonly byName = new Map<string, CacheEntry>();
 
   get size(): number {
     return this.items.length;
@@ -14,24 +16,24 @@ export class SortedEntries {
   }
 
   get(name: string): CacheEntry | undefined {
-    const entry = this.items[this.lowerBound(name)];
-    return entry?.name === name ? entry : undefined;
+    return this.byName.get(name);
   }
 
   set(entry: CacheEntry): void {
+    const isNew = !this.byName.has(entry.name);
+    this.byName.set(entry.name, entry);
     const last = this.items.at(-1);
     if (!last || last.name < entry.name) {
       this.items.push(entry);
       return;
     }
     const at = this.lowerBound(entry.name);
-    if (this.items[at]?.name === entry.name) this.items[at] = entry;
-    else this.items.splice(at, 0, entry);
+    if (isNew) this.items.splice(at, 0, entry);
+    else this.items[at] = entry;
   }
 
   delete(name: string): void {
-    const at = this.lowerBound(name);
-    if (this.items[at]?.name === name) this.items.splice(at, 1);
+    if (this.byName.delete(name)) this.items.splice(this.lowerBound(name), 1);
   }
 
   /** Index of the first entry whose name is not below `name`. */

@@ -140,6 +140,7 @@ export class WatchCache {
     this.ring.push(change);
     this.changed = true;
     for (const subscriber of this.subscribers) subscriber.event(change);
+    previous?.superseded();
   }
 
   /** The batch that `apply` was called for is complete. */

@@ -11,7 +11,7 @@ import type { Negotiated } from './negotiation';
 import { goYaml } from './go-yaml';
 import { emptyList, objectOf, partialObject, type ListMeta } from './presenter';
 import type { StreamedList } from './streamed-write';
-import { tableRow, type TableOptions } from './table';
+import { tableRow, tableRowHead, type TableOptions } from './table';
 
 export interface ListParts {
   resource: ServedResource;
@@ -60,10 +60,15 @@ export function plainJsonList(
 
 /** A Table or a list of metadata in JSON, made object by object. */
 export function transformedJsonList(
-  { resource, entries, meta }: ListParts,
+  parts: ListParts,
   negotiated: Negotiated,
   table: TableOptions,
 ): StreamedList {
+  const { resource, entries, meta } = parts;
+  const encoding = jsonEncoding(resource.descriptor);
+  const isCopied = copiesMetadata(parts, negotiated, table);
+  const appendsMetadata = (entry: CacheEntry) => isCopied && entry.isStoredAs(encoding);
+  const appendTransformed = metadataAppender(parts, negotiated, table);
   // What is listed comes last: `…[]}`.
   const empty = JSON.stringify(emptyList(resource, meta, { negotiated, table }));
   if (entries.length === 0 && negotiated.transform === 'PartialObjectMetadataList') {
@@ -76,9 +81,35 @@ export function transformedJsonList(
     count: entries.length,
     append: (i, sink) => {
       if (i > 0) sink.add(comma);
-      const item = transformedItem(resource, entryAt(entries, i), { negotiated, table });
-      sink.add(Buffer.from(JSON.stringify(item)));
+      const entry = entryAt(entries, i);
+      if (appendsMetadata(entry)) appendTransformed(entry, sink);
+      else sink.add(Buffer.from(JSON.stringify(transformedItem(resource, entry, { negotiated, table }))));
     },
+  };
+}
+
+/** Whether what is shown beside the cells, or instead of the object, is a piece of the stored bytes. */
+function copiesMetadata(
+  { resource: { custom, strategy } }: ListParts,
+  { transform }: Negotiated,
+  { includeObject }: TableOptions,
+): boolean {
+  if (custom || strategy.rowMetadata) return false;
+  return transform === 'PartialObjectMetadataList' || (transform === 'Table' && includeObject === 'Metadata');
+}
+
+/** Adds rows or metadata of which most is copied from the stored bytes. */
+function metadataAppender({ resource }: ListParts, { transform }: Negotiated, table: TableOptions) {
+  const beginning = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${table.version}","metadata":`;
+  const end = transform === 'Table' ? '}}' : '}';
+  return (entry: CacheEntry, sink: ByteSink): void => {
+    if (transform === 'Table') {
+      const row = JSON.stringify({ ...tableRowHead(resource, entry.glanceUnmanaged(), table), object: 0 });
+      sink.add(Buffer.from(row.slice(0, -2)));
+    }
+    sink.addAscii(beginning);
+    entry.appendMetadata(sink);
+    sink.addAscii(end);
   };
 }
 

@@ -43,12 +43,18 @@ export function renderTable(
 }
 
 export function tableRow(resource: ServedResource, object: KubeObject, options: TableOptions): object {
+  return { ...tableRowHead(resource, object, options), object: rowObject(resource, object, options) };
+}
+
+/** What comes before a row's object: the cells. */
+export function tableRowHead(
+  resource: ServedResource,
+  object: KubeObject,
+  { now }: Pick<TableOptions, 'now'>,
+): { cells: readonly unknown[]; conditions?: readonly object[] } {
+  const cells = cellsOf(resource, object, now);
   const conditions = resource.strategy.rowConditions?.(object) ?? [];
-  return {
-    cells: cellsOf(resource, object, options.now),
-    ...(conditions.length > 0 ? { conditions } : undefined),
-    object: rowObject(resource, object, options),
-  };
+  return conditions.length > 0 ? { cells, conditions } : { cells };
 }
 
 const nameColumn = {

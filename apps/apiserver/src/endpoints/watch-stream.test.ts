@@ -9,6 +9,8 @@ const codec = {
   adopt: (value: Uint8Array) => value,
   isCheap: () => true,
   append: () => undefined,
+  decodeUnmanaged: () => ({ metadata: { name: 'a' } }),
+  appendMetadata: () => undefined,
 };
 const entry = (value: string) =>
   new CacheEntry(

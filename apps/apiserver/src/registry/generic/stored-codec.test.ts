@@ -1,4 +1,5 @@
-import { Pods } from '@tinkernetes/api';
+import { Pods, type KubeObject, type ObjectMeta } from '@tinkernetes/api';
+import { ByteSink } from '../../cacher/byte-sink';
 import { CacheEntry } from '../../cacher/cache-entry';
 import { builtInCodec } from '../../codec/object-codec';
 import { encodeProtobuf } from '../../protobuf';
@@ -30,6 +31,8 @@ function sortedKeys(value: unknown): unknown {
   );
 }
 
+const servedBy = (entry: CacheEntry) => JSON.parse(entry.bytes('json:v1').toString()) as KubeObject;
+
 describe('createStoredCodec', () => {
   it.each([
     ['our own JSON', storedBytes(pod)],
@@ -41,6 +44,31 @@ describe('createStoredCodec', () => {
     expect(entry.object).toEqual({ ...pod, metadata: { ...pod.metadata, resourceVersion: '7' } });
     expect(entry.bytes('json:v1').toString()).toContain('"uid":"u-1","resourceVersion":"7"');
     expect(JSON.parse(entry.bytes('json:v1').toString())).toEqual(entry.object);
+  });
+
+  const managedFields = [
+    {
+      manager: 'm',
+      operation: 'Update' as const,
+      apiVersion: 'v1',
+      fieldsType: 'FieldsV1',
+      fieldsV1: { 'f:metadata': { 'f:finalizers': { 'v:"a}]\\""': {} } } },
+    },
+  ];
+  const annotations = { 'x/y': '"},"managedFields":[{"a":"}' };
+  it.each([
+    ['none', {}],
+    ['text that looks like structure', { annotations }],
+    ['managedFields', { annotations, managedFields }],
+  ])('finds metadata with %s in stored bytes', (_, more) => {
+    const metadata = { ...pod.metadata, ...more };
+    const value = storedBytes({ ...pod, metadata, data: { managedFields: [1] } } as typeof pod);
+    const entry = new CacheEntry({ namespace: 'n', name: 'a', revision: 7, value }, { codec: () => codec });
+    const sink = new ByteSink(10);
+    entry.appendMetadata(sink);
+    expect(sink.take().toString()).toBe(JSON.stringify(servedBy(entry).metadata));
+    const { managedFields: _managed, ...unmanaged } = { ...metadata, resourceVersion: '7' } as ObjectMeta;
+    expect(codec.decodeUnmanaged(entry)).toEqual({ ...entry.object, metadata: unmanaged });
   });
 
   it('serves what is stored in another version in the one that it is served in', () => {

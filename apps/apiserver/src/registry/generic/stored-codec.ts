@@ -2,6 +2,7 @@ import { apiVersionOf, type KubeObject, type ObjectMeta, type ResourceDescriptor
 import { decodeProtobuf, encodeProtobuf } from '../../protobuf';
 import type { ByteSink } from '../../cacher/byte-sink';
 import type { CacheEntry, StoredCodec } from '../../cacher/cache-entry';
+import { asBuffer, metadataPlace } from './stored-metadata';
 
 const uidMark = '"uid":"';
 
@@ -44,9 +45,6 @@ export function storedBytes(object: KubeObject): Buffer {
   bytes.write(text);
   return bytes;
 }
-
-const asBuffer = (value: Uint8Array): Buffer =>
-  Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
 
 /** Where the resourceVersion belongs in stored bytes: behind the uid, where upstream writes it. */
 function placeOfRevision(value: Uint8Array): number {
@@ -102,6 +100,25 @@ export function decodeStored(value: Uint8Array, revision: number): KubeObject {
   const object = JSON.parse(text) as KubeObject;
   if (revision !== 0) object.metadata.resourceVersion = String(revision);
   return object;
+}
+
+/** The same without managedFields, which are half of many objects and which few look at. */
+function decodeUnmanaged(entry: CacheEntry): KubeObject {
+  const bytes = asBuffer(entry.value);
+  const { managers, end } = entry.metadataPlace(metadataPlace);
+  const text = bytes.toString('utf8', 0, managers) + bytes.toString('utf8', end - 1);
+  const object = JSON.parse(text) as KubeObject;
+  if (entry.revision !== 0) object.metadata.resourceVersion = String(entry.revision);
+  return object;
+}
+
+function appendMetadata(entry: CacheEntry, sink: ByteSink): void {
+  const bytes = asBuffer(entry.value);
+  const { start, end } = entry.metadataPlace(metadataPlace);
+  const at = entry.revision === 0 ? end : entry.place(placeOfRevision);
+  sink.add(bytes, start, at);
+  if (entry.revision !== 0) sink.addAscii(revisionMember(entry.revision));
+  sink.add(bytes, at, end);
 }
 
 /** Key of the JSON encoding in a version. */
@@ -161,5 +178,7 @@ export function createStoredCodec({ storage, convert, canonical }: StoredCodecOp
     },
     isCheap: (encoding) => encoding === own,
     append: appendWithResourceVersion,
+    decodeUnmanaged,
+    appendMetadata,
   };
 }
