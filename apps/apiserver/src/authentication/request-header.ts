@@ -59,8 +59,11 @@ function userOf(
   };
 }
 
-const values = ({ headersDistinct }: IncomingMessage, header: string): string[] =>
-  headersDistinct[header.toLowerCase()] ?? [];
+/** Node makes the distinct values of all headers with the first look: hardly a request has any of these. */
+function values(request: IncomingMessage, header: string): string[] {
+  const name = header.toLowerCase();
+  return request.headers[name] === undefined ? [] : (request.headersDistinct[name] ?? []);
+}
 
 const first = (request: IncomingMessage, headers: readonly string[]): string | undefined =>
   headers.map((header) => values(request, header)[0]).find(Boolean);

@@ -2,6 +2,7 @@ import { loadGoFields, loadSchemas, type OpenAPISchema } from '@tinkernetes/api'
 import { deepFreeze } from '@tinkernetes/apimachinery';
 import { pathOfField } from './embedded-structs';
 import { scalarDecoders, zeroScalars } from './scalar-decoders';
+import { isLargeStruct, remembering } from './remembered-structs';
 import { StructMembers } from './struct-members';
 
 /** Where the decoder is, for messages. */
@@ -258,7 +259,7 @@ function compileStruct(schemaName: string, schema: OpenAPISchema): Decode {
   }));
   const byName = new Map(fields.map((field) => [field.name, field]));
   let filled: typeof fields | undefined;
-  return (value, state) => {
+  const decode = (value: unknown, state: DecodeState): Record<string, unknown> => {
     if (value === null || typeof value !== 'object' || Array.isArray(value)) {
       throw mismatch(value, goType, state);
     }
@@ -291,6 +292,7 @@ function compileStruct(schemaName: string, schema: OpenAPISchema): Decode {
     }
     return members.toObject(source);
   };
+  return isLargeStruct(struct) ? remembering(decode) : decode;
 }
 
 /** How Go declares a field. */

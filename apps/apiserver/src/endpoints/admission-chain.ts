@@ -6,15 +6,15 @@ export async function runMutating(
   plugins: readonly AdmissionPlugin[],
   attributes: AdmissionAttributes,
 ): Promise<KubeObject> {
-  let object = attributes.object;
+  let current = attributes;
   for (const plugin of plugins) {
-    if (!plugin.mutate) continue;
-    const current = { ...attributes, object };
-    if (!plugin.handles(current)) continue;
-    object = (await plugin.mutate(current)) ?? object;
+    if (!plugin.mutate || !plugin.handles(current)) continue;
+    const changed = plugin.mutate(current);
+    const object = changed instanceof Promise ? await changed : changed;
+    if (object && object !== current.object) current = { ...attributes, object };
   }
-  if (!object) throw new Error('mutating admission without an object');
-  return object;
+  if (!current.object) throw new Error('mutating admission without an object');
+  return current.object;
 }
 
 /** The first rejection ends the request. */
@@ -23,6 +23,8 @@ export async function runValidating(
   attributes: AdmissionAttributes,
 ): Promise<void> {
   for (const plugin of plugins) {
-    if (plugin.validate && plugin.handles(attributes)) await plugin.validate(attributes);
+    if (!plugin.validate || !plugin.handles(attributes)) continue;
+    const verdict = plugin.validate(attributes);
+    if (verdict instanceof Promise) await verdict;
   }
 }

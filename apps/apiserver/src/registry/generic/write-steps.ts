@@ -41,7 +41,9 @@ export async function mutated(
   const { mutate, measure } = context;
   if (!mutate) return object;
   const work = () => mutate(object, old);
-  return withDefaults(store, await (measure?.('apiserver.admission', work) ?? work()));
+  const changed = await (measure?.('apiserver.admission', work) ?? work());
+  // What came in has its defaults already.
+  return changed === object ? object : withDefaults(store, changed);
 }
 
 export const strategyContext = ({ runtime }: StoredObjects, context: WriteContext): StrategyContext => ({
