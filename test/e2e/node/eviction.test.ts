@@ -40,7 +40,6 @@ const pod = (name: string, { spec = {}, resources = {}, command = 'sleep 3600', 
   spec: {
     terminationGracePeriodSeconds: 1,
     restartPolicy: 'Never',
-    // Those that say so stay where they are, whatever the node's condition.
     containers: [{ name: 'main', image: 'busybox:1.36', command: ['sh', '-c', command], resources }],
     ...spec,
   },
@@ -54,6 +53,15 @@ const evicted = (name: string, message: unknown) =>
       message,
     }),
   );
+/** Names of evicted Pods, the first that was evicted first. */
+async function evictedInOrder(): Promise<string[]> {
+  const all = '{range .items[*]}{.metadata.resourceVersion} {.involvedObject.name}{"\\n"}{end}';
+  const events = await read('events --field-selector=reason=Evicted', all);
+  return events
+    .split('\n')
+    .sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))
+    .map((line) => line.split(' ')[1] ?? '');
+}
 const condition = (type: string) => read('node/node-1', `{.status.conditions[?(@.type=="${type}")].status}`);
 
 it('evicts a Pod that writes more than it may, and no other', async () => {
@@ -119,12 +127,7 @@ it('evicts when memory runs out: beyond requests first, by priority, the largest
   );
   const disrupted = '{.status.conditions[?(@.type=="DisruptionTarget")].reason}';
   expect(await read('pod/beyond', disrupted)).toBe('TerminationByKubelet');
-  const all = '{range .items[*]}{.metadata.resourceVersion} {.involvedObject.name}{"\\n"}{end}';
-  const events = await read('events --field-selector=reason=Evicted', all);
-  const order = events
-    .split('\n')
-    .sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))
-    .map((line) => line.split(' ')[1] ?? '');
+  const order = await evictedInOrder();
   expect(order.filter((name) => victims.includes(name))).toEqual(victims);
   expect(await read('pod/critical', '{.status.phase}')).toBe('Running');
 });
@@ -145,6 +148,31 @@ it('keeps further Pods away from a node under pressure', async () => {
   expect(await run('get events --field-selector=involvedObject.name=node-1')).toMatch(
     /Warning +EvictionThresholdMet +node\/node-1 +Attempting to reclaim memory/,
   );
+});
+
+it.each([
+  ['nodefs.available<99%', 'DiskPressure', 'ephemeral-storage', 'dd if=/dev/zero of=/f bs=1048576 count=8'],
+  ['pid.available<100%', 'PIDPressure', 'pids', 'sleep 3600 & sleep 3600 & sleep 3600 &'],
+])('evicts by %s: who uses most first', async (threshold, type, resource, greed) => {
+  await stopKubelet();
+  await startKubelet();
+  for (const kind of ['MemoryPressure', type])
+    await until(async () => expect(await condition(kind)).toBe('False'));
+  const [much, little] = [`much-of-${resource}`, `little-of-${resource}`];
+  const spec = { nodeName: 'node-1' };
+  await apply(pod(little, { spec }), pod(much, { spec, command: `${greed}; sleep 3600`.replace('&;', '&') }));
+  await ready(little);
+  await ready(much);
+  await stopKubelet();
+  await startKubelet(`eviction-hard=${threshold}`);
+  const low = expect.stringMatching(
+    new RegExp(`^The node was low on resource: ${resource}\\. Threshold quantity: \\S+, available: \\S+\\. `),
+  );
+  for (const name of [much, little]) await evicted(name, low);
+  expect((await evictedInOrder()).filter((name) => name.endsWith(resource))).toEqual([much, little]);
+  expect(await condition(type)).toBe('True');
+  const taint = `node.kubernetes.io/${type.replace('Pressure', '').toLowerCase()}-pressure`;
+  await until(async () => expect(await read('node/node-1', '{.spec.taints[*].key}')).toContain(taint));
 });
 
 it('deletes images that nobody uses where the disk is fuller than it should be', async () => {
