@@ -5,30 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CommandLineClient } from '../harness/clients';
 import { ClusterProcess } from '../harness/cluster-process';
-
-interface Status {
-  instance: string;
-  state: string;
-  pid: string;
-}
+import { statusOf } from '../harness/component-status';
 
 const root = `${__dirname}/../..`;
-
-function statusOf(cluster: ClusterProcess): Status[] {
-  const text = execFileSync(
-    process.execPath,
-    [`${root}/dist/run.cjs`, 'tinkernetes', 'status', `--data-dir=${cluster.dataDir}`],
-    { encoding: 'utf8' },
-  );
-  return text
-    .trim()
-    .split('\n')
-    .slice(2)
-    .map((line) => {
-      const [instance = '', state = '', pid = ''] = line.split(/ {3,}/);
-      return { instance, state, pid };
-    });
-}
 
 describe('a component that dies', () => {
   let cluster: ClusterProcess;

@@ -55,6 +55,17 @@ describe('a node with bad input', () => {
     await eventually(async () => expect((await kubelet.get('stuck')).status?.phase).toBe('Running'));
   });
 
+  it('waits for a sandbox twice as long as for other calls, as upstream does', async () => {
+    kubelet.runtime.hanging.add('RunPodSandbox slow');
+    await kubelet.create('slow');
+    await eventually(async () => {
+      const [message] = await messagesOf('slow', 'FailedCreatePodSandBox');
+      expect(message).toContain('context deadline exceeded');
+    });
+    kubelet.runtime.hanging.clear();
+    await eventually(async () => expect((await kubelet.get('slow')).status?.phase).toBe('Running'));
+  });
+
   it('says why a Pod has no directories when nothing can be written, and makes them when it can', async () => {
     const pods = join(kubelet.directory, 'root/pods');
     // A file in the place of the directory: no permissions stop root, and no disk has to be filled.

@@ -10,6 +10,10 @@ export interface CriCallOptions {
   signal?: AbortSignal;
   /** The call fails with DEADLINE_EXCEEDED after this time; left out: the client's default; 0: never. */
   timeoutMs?: number;
+  /** The client's default so many times, in place of `timeoutMs`. */
+  timeoutTimes?: number;
+  /** The client's default and this besides, in place of `timeoutMs`: for calls that wait by themselves. */
+  timeoutBesidesMs?: number;
   /** W3C trace context, sent as the metadata entry `traceparent`. */
   traceParent?: string;
   /** Waits for the runtime's socket to appear instead of failing with UNAVAILABLE. */
@@ -63,7 +67,7 @@ function createClient<M extends ServiceMethods<M>>(
           const { error, message, trailers } = await client.unary(
             method,
             request,
-            callOptions({ timeoutMs, ...options }),
+            callOptions({ timeoutMs: defaultFor(options, timeoutMs), ...options }),
           );
           if (onSteps && options.traceParent) {
             const json = metadataValue(trailers, stepsTrailer);
@@ -75,6 +79,10 @@ function createClient<M extends ServiceMethods<M>>(
   }
   return methods as CriClient<M>;
 }
+
+/** Of a unary call that names no time itself. */
+const defaultFor = ({ timeoutTimes = 1, timeoutBesidesMs = 0 }: CriCallOptions, timeoutMs: number): number =>
+  timeoutMs * timeoutTimes + timeoutBesidesMs;
 
 const callOptions = ({ traceParent, ...options }: CriCallOptions): CallOptions =>
   traceParent ? { ...options, metadata: { traceparent: traceParent } } : options;

@@ -57,7 +57,7 @@ export class ContainerKiller {
     try {
       await runtime.stopContainer(
         { containerId: target.id, timeout: left },
-        { timeoutMs: (left + 120) * 1000 },
+        { timeoutBesidesMs: left * 1000 },
       );
     } catch (error) {
       cache.failed(uidOf(pod), target.id);

@@ -275,7 +275,7 @@ export class RuntimeManager {
       .step('kubelet.cri', podStep(this.deps.nodeName, pod, trace, { call: 'RunPodSandbox' }), (span) =>
         runtime.runPodSandbox(
           { config, runtimeHandler: pod.spec.runtimeClassName ?? '' },
-          { traceParent: span.traceParent, timeoutMs: 240_000 },
+          { traceParent: span.traceParent, timeoutTimes: 2 },
         ),
       )
       .catch((error: unknown) => {

@@ -197,8 +197,12 @@ export class FakeRuntime {
         this.networkReady = true;
         return {};
       },
-      runPodSandbox: async ({ config }) => {
+      runPodSandbox: async ({ config }, { signal }) => {
         if (!config) throw new CriError('INVALID_ARGUMENT', 'no config');
+        if (this.hanging.has(`RunPodSandbox ${config.metadata?.name}`)) {
+          await once(signal, 'abort');
+          throw new CriError('CANCELLED', 'given up');
+        }
         const serial = ++this.serial;
         const id = `sandbox-${serial}`;
         this.calls.push(`RunPodSandbox ${config.metadata?.name}`);
