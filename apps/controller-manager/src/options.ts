@@ -16,8 +16,14 @@ export const flags = {
   'leader-elect': {
     type: 'boolean',
     default: true,
-    help: 'Act only while holding the lease kube-system/kube-controller-manager',
+    help: 'Act only while holding a lease',
   },
+  'leader-elect-resource-name': {
+    type: 'string',
+    default: 'kube-controller-manager',
+    help: 'Name of the lease',
+  },
+  'leader-elect-resource-namespace': { type: 'string', default: 'kube-system', help: 'Its namespace' },
   'leader-elect-lease-duration': {
     type: 'duration',
     default: 15_000,

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { createClient, loadKubeconfig, type ClientConfig } from '@tinkernetes/client';
 import { serveHealth, type HealthServer, type Run, type RunContext } from '@tinkernetes/component-base';
-import { runLeaderElection } from '@tinkernetes/controller';
+import { createEventRecorder, runLeaderElection } from '@tinkernetes/controller';
 import { controllers } from './manager/controllers';
 import { runReplica } from './manager/replica';
 import { selectControllers } from './manager/select-controllers';
@@ -32,8 +32,15 @@ export const run: Run<ControllerManagerOptions> = async ({ flags, kubeconfig }, 
   const elect = (lead: (signal: AbortSignal) => Promise<void>) =>
     runLeaderElection({
       ...{ client, clock, random, logger, signal, lead },
+      recorder: createEventRecorder({
+        ...{ client, clock, logger, signal },
+        component: 'kube-controller-manager',
+      }),
       onStatus: (isLeader) => isMaster.set(isLeader ? 1 : 0, { name: 'kube-controller-manager' }),
-      lease: { name: 'kube-controller-manager', namespace: 'kube-system' },
+      lease: {
+        name: flags['leader-elect-resource-name'],
+        namespace: flags['leader-elect-resource-namespace'],
+      },
       identity: `${hostname()}_${random.uid()}`,
       leaseDurationMs: flags['leader-elect-lease-duration'],
       renewDeadlineMs: flags['leader-elect-renew-deadline'],

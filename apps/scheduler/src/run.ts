@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { createClient, loadKubeconfig, type Client } from '@tinkernetes/client';
 import { serveHealth, UsageError, type Run, type RunContext } from '@tinkernetes/component-base';
-import { runLeaderElection } from '@tinkernetes/controller';
+import { createEventRecorder, runLeaderElection } from '@tinkernetes/controller';
 import { createSharedInformerFactory } from '@tinkernetes/informers';
 import { configurationText, effectiveConfiguration } from './config/effective-configuration';
 import type { SchedulerConfiguration } from './config/types';
@@ -54,6 +54,13 @@ export const run: Run<SchedulerOptions> = async (options, context) => {
       leaseDurationMs: loaded.leaseDurationMs ?? flags['leader-elect-lease-duration'],
       renewDeadlineMs: loaded.renewDeadlineMs ?? flags['leader-elect-renew-deadline'],
       retryPeriodMs: loaded.retryPeriodMs ?? flags['leader-elect-retry-period'],
+      recorder: createEventRecorder({
+        client,
+        component: configuration.profiles[0]?.schedulerName ?? 'default-scheduler',
+        clock: context.clock,
+        logger: context.logger,
+        signal: context.signal,
+      }),
       lead: (signal) => schedule({ options, configuration, extenders, client, context, signal }),
     });
   } finally {
