@@ -106,11 +106,7 @@ export class AllocationManager {
     const tooMuch = overCapacity(pod, current);
     if (tooMuch) return { reason: 'Infeasible', message: `Node didn't have enough capacity: ${tooMuch}` };
     const others = activePods().filter((other) => uidOf(other) !== uidOf(pod));
-    const refusal = resourceRefusal(
-      pod,
-      current,
-      others.map((other) => this.allocated(other)),
-    );
+    const refusal = resourceRefusal(pod, current, { others, given: (other) => this.allocated(other) });
     return refusal && { reason: 'Deferred', message: refusal.message };
   }
 

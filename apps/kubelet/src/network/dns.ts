@@ -77,17 +77,22 @@ function withPodConfig(pod: Pod, base: DNSConfig): DNSConfig {
   };
 }
 
+let latest: { text: string; config: DNSConfig } | undefined;
+
 /** Read for each Pod, since it may change; at once, since that takes less than to wait for it. */
 function hostDNS(file: string): DNSConfig {
-  const config: DNSConfig = { servers: [], searches: [], options: [] };
-  if (!file) return config;
-  let text: string;
+  let text = '';
   try {
-    text = readFileSync(file, 'utf8');
+    if (file) text = readFileSync(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return config;
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
+  if (latest?.text !== text) latest = { text, config: parseResolvConf(text) };
+  return latest.config;
+}
+
+function parseResolvConf(text: string): DNSConfig {
+  const config: DNSConfig = { servers: [], searches: [], options: [] };
   for (const line of text.split('\n')) {
     const [keyword, ...values] = line.trim().split(/\s+/);
     if (keyword === 'nameserver' && values[0]) config.servers.push(values[0]);

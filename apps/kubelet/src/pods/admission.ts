@@ -13,6 +13,8 @@ export interface AdmissionContext {
   node: Node | undefined;
   /** Pods that are on the node and not finished, without the one in question. */
   others: readonly Pod[];
+  /** One of them with what it has been given in place of what it asks for. */
+  given(other: Pod): Pod;
 }
 
 /**
@@ -20,12 +22,12 @@ export interface AdmissionContext {
  * static Pods and those with a nodeName of their own come past it.
  * Source: pkg/kubelet/lifecycle/predicate.go, handlers.go.
  */
-export function refusalOf(pod: Pod, { node, others }: AdmissionContext): PodVerdict | undefined {
+export function refusalOf(pod: Pod, { node, ...among }: AdmissionContext): PodVerdict | undefined {
   return (
     osRefusal(pod) ??
     (node && selectorRefusal(pod, node)) ??
     (node && taintRefusal(pod, node)) ??
-    (node && resourceRefusal(pod, node, others))
+    (node && resourceRefusal(pod, node, among))
   );
 }
 
@@ -74,7 +76,11 @@ function requestsOf(pod: Pod): ReturnType<typeof podRequests> {
 }
 
 /** Whether what is left of the node is too little for the Pod. */
-export function resourceRefusal(pod: Pod, node: Node, others: readonly Pod[]): PodVerdict | undefined {
+export function resourceRefusal(
+  pod: Pod,
+  node: Node,
+  { others, given }: Pick<AdmissionContext, 'others' | 'given'>,
+): PodVerdict | undefined {
   const allocatable = quantitiesOf(node.status?.allocatable);
   const podLimit = allocatable.get('pods');
   if (podLimit && others.length + 1 > podLimit.value()) {
@@ -85,7 +91,7 @@ export function resourceRefusal(pod: Pod, node: Node, others: readonly Pod[]): P
     if (requested.isZero || (name.includes('/') && !allocatable.has(name))) continue;
     const capacity = allocatable.get(name) ?? Quantity.zero;
     const used = others.reduce(
-      (sum, other) => sum.add(requestsOf(other).get(name) ?? Quantity.zero),
+      (sum, other) => sum.add(requestsOf(given(other)).get(name) ?? Quantity.zero),
       Quantity.zero,
     );
     if (used.add(requested).compare(capacity) <= 0) continue;

@@ -165,11 +165,13 @@ export class PodDispatcher {
     const { clock, events, logger, node, nodeName, nodeRefusal, statuses, tracer, traceOf, workers } =
       this.deps;
     const startMs = clock.now();
-    const others = [...this.byUID.values()].filter(
-      (p) => p !== pod && !isPhaseTerminal((statuses.get(uidOf(p)) ?? p.status)?.phase),
-    );
-    const given = others.map((other) => this.deps.allocations.allocated(other));
-    const refusal = nodeRefusal(pod) ?? refusalOf(pod, { node: node(), others: given });
+    const others: Pod[] = [];
+    for (const [otherUID, other] of this.byUID) {
+      if (other !== pod && !isPhaseTerminal((statuses.get(otherUID) ?? other.status)?.phase))
+        others.push(other);
+    }
+    const given = (other: Pod) => this.deps.allocations.allocated(other);
+    const refusal = nodeRefusal(pod) ?? refusalOf(pod, { node: node(), others, given });
     const { name, namespace, uid } = pod.metadata;
     tracer.record('kubelet.admit', {
       parent: traceOf(pod),

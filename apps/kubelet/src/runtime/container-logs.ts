@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ignoreMissing } from '../volumes/atomic-writer';
@@ -14,6 +14,8 @@ export function attemptsByLogs(directory: string): number {
 }
 
 function namesIn(directory: string): string[] {
+  // Nearly always: a container's first run. A look is cheaper than an error.
+  if (!existsSync(directory)) return [];
   try {
     return readdirSync(directory);
   } catch (error) {

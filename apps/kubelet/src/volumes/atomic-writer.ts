@@ -32,8 +32,9 @@ export function writeAtomically(
   payload: Payload,
   { now, random }: { now: Date; random: Random },
 ): void {
-  mkdirSync(directory, { recursive: true });
-  const old = unlessMissing(() => readlinkSync(join(directory, dataLink)));
+  // What is looked for in vain costs more than anything that is made: a new directory has nothing old in it.
+  const isNew = mkdirSync(directory, { recursive: true }) !== undefined;
+  const old = isNew ? undefined : unlessMissing(() => readlinkSync(join(directory, dataLink)));
   const versionName = `..${timestamp(now)}.${parseInt(random.hex(4), 16)}`;
   const version = join(directory, versionName);
   mkdirSync(version);
@@ -45,7 +46,7 @@ export function writeAtomically(
     chmodSync(file, mode);
   }
   const temporary = join(directory, '..data_tmp');
-  rmSync(temporary, { force: true });
+  if (!isNew) rmSync(temporary, { force: true });
   symlinkSync(versionName, temporary);
   renameSync(temporary, join(directory, dataLink));
   linkVisibleNames(directory, payload);
@@ -56,7 +57,7 @@ function linkVisibleNames(directory: string, payload: Payload): void {
   const names = new Set([...payload.keys()].map((path) => path.split('/')[0] ?? path));
   for (const name of names) {
     const link = join(directory, name);
-    if (!unlessMissing(() => lstatSync(link))) symlinkSync(join(dataLink, name), link);
+    if (!lstatSync(link, { throwIfNoEntry: false })) symlinkSync(join(dataLink, name), link);
   }
   for (const name of readdirSync(directory)) {
     if (!name.startsWith('..') && !names.has(name)) rmSync(join(directory, name), { force: true });
