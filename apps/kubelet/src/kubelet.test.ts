@@ -343,6 +343,20 @@ describe('kubelet', () => {
     expect(commands).toEqual(['warm up', 'say bye']);
   });
 
+  it('kills a container whose postStart hook fails, and starts it again', async () => {
+    let calls = 0;
+    kubelet.runtime.exec = () => (calls++ === 0 ? { exitCode: 9, stdout: 'cold' } : { exitCode: 0 });
+    const lifecycle = { postStart: { exec: { command: ['warm', 'up'] } } };
+    await kubelet.create('cold', { containers: [{ name: 'cold-main', image: 'busybox', lifecycle }] });
+    await eventually(async () =>
+      expect((await kubelet.get('cold')).status?.containerStatuses?.[0]).toMatchObject({
+        restartCount: 1,
+        ready: true,
+      }),
+    );
+    expect(calls).toBe(2);
+  });
+
   it('resizes a running container in place, and restarts it where its policy says so', async () => {
     const resources = (memory: string) => ({
       requests: { cpu: '10m', memory },

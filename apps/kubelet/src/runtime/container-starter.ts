@@ -222,8 +222,9 @@ export class ContainerStarter {
       const status = await cache.get(uidOf(pod));
       const target = status.containers.find((c) => c.id === at.containerId);
       if (target) await killer.kill(pod, target, at.podIP, { message: 'FailedPostStartHook' });
-      throw new StartError('PostStartHookError', error instanceof Error ? error.message : String(error), {
+      throw new StartError('PostStartHookError', messageOf(error), {
         cause: error,
+        retryAfterMs: unhookedRetryMs,
       });
     }
   }
@@ -239,6 +240,9 @@ const withImages = (
     const image = reference && images.get(reference);
     return image ? { ...mount, image: { image, userSpecifiedImage: reference } } : mount;
   });
+
+/** What ended is looked at again this soon, as upstream's PLEG would; the container's back-off is on top. */
+const unhookedRetryMs = 1000;
 
 /** The runtime's own text, as upstream puts it into events. */
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
