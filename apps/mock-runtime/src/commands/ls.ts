@@ -9,8 +9,9 @@ export async function ls(process: Process): Promise<number> {
   const { flags, rest } = parseArgs(process.argv.slice(1));
   const { fs } = process;
   let status = 0;
-  const paths = rest.length > 0 ? rest : ['.'];
-  for (const [index, name] of paths.entries()) {
+  const paths = rest.length > 0 ? inOrder(process, rest) : ['.'];
+  let isFirst = true;
+  for (const name of paths) {
     const path = absolute(process, name);
     let directory: string | undefined;
     let ok = await attempt(
@@ -30,15 +31,27 @@ export async function ls(process: Process): Promise<number> {
     );
     const listed = directory;
     if (listed !== undefined) {
-      if (paths.length > 1) await process.print(`${index > 0 ? '\n' : ''}${name}:\n`);
+      if (paths.length > 1) await process.print(`${isFirst ? '' : '\n'}${name}:\n`);
       ok &&= await attempt(process, name, () => list(process, listed, flags), {
         busybox: (path) => `can't open '${path}'`,
         gnu: (path) => `cannot open directory '${path}'`,
       });
     }
+    if (ok || listed !== undefined) isFirst = false;
     if (!ok) status = hasGnuTools(process) ? 2 : 1;
   }
   return status;
+}
+
+/** What is missing is complained of first, files come before directories, each by name. */
+function inOrder(process: Process, names: readonly string[]): string[] {
+  const { fs } = process;
+  const rank = (name: string): number => {
+    const path = absolute(process, name);
+    if (!fs.exists(path)) return 0;
+    return fs.isDirectory(path) ? 2 : 1;
+  };
+  return [...names].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 }
 
 async function list(process: Process, path: string, flags: ReadonlySet<string>): Promise<void> {
