@@ -60,19 +60,22 @@ it('C21 refuses neither surge nor unavailable Pods, and takes one away where bot
 });
 
 it('C21 keeps the old Pod while the new one is not ready, and says so when its time is over', async () => {
-  await apply(workload('Deployment', 'one', { progressDeadlineSeconds: 2 }));
+  await apply(workload('Deployment', 'one'));
   await finished('one');
   expect(await read('deploy/one', '{.metadata.generation}')).toBe('1');
-  await setImage('one', brokenImage);
+  const containers = [{ name: 'main', image: brokenImage }];
+  const change = { progressDeadlineSeconds: 2, template: { spec: { containers } } };
+  await run(['patch', 'deploy', 'one', '-p', JSON.stringify({ spec: change })]);
   const { stderr } = await attempt('rollout status deploy/one --timeout=120s');
   expect(stderr).toContain('error: deployment "one" exceeded its progress deadline');
   expect(await condition('one', 'Progressing')).toBe('False ProgressDeadlineExceeded');
   expect(await condition('one', 'Available')).toBe('True MinimumReplicasAvailable');
   expect(await sizes('one')).toEqual(['busybox=1', `${brokenImage}=1`]);
   expect(await run('rollout undo deploy/one')).toContain('deployment.apps/one rolled back');
-  await finished('one');
-  expect(await sizes('one')).toEqual(['busybox=1', `${brokenImage}=0`]);
-  expect(await condition('one', 'Progressing')).toBe('True NewReplicaSetAvailable');
+  await until(async () => {
+    expect(await condition('one', 'Progressing')).toBe('True NewReplicaSetAvailable');
+    expect(await sizes('one')).toEqual(['busybox=1', `${brokenImage}=0`]);
+  });
 });
 
 it('scales in proportion while it rolls out, as the Deployment page tells of 5 of 15', async () => {

@@ -1,11 +1,9 @@
+import { transcript } from '../../harness/clients';
 import { useCluster } from '../../harness/cluster-fixture';
 import { podSpec, workload } from '../../harness/workloads';
 
-const { run, attempt, apply, read, until } = useCluster([
-  '--nodes=2',
-  '--storage=memory',
-  '--without=kube-proxy,cluster-dns',
-]);
+const fixture = useCluster(['--nodes=2', '--storage=memory', '--without=kube-proxy,cluster-dns']);
+const { run, attempt, apply, read, until } = fixture;
 const budget = (name: string, spec: object) => ({
   apiVersion: 'policy/v1',
   kind: 'PodDisruptionBudget',
@@ -91,22 +89,25 @@ it('holds a drain until what it guards is available elsewhere', async () => {
   await until(async () => expect(await status('guarded')).toBe('1/1/1 0 InsufficientPods'));
   const node = await read(`pod/${first}`, '{.spec.nodeName}');
   await run('delete pod lone --now');
-  const held = await attempt(`drain ${node} --timeout=2s --ignore-daemonsets`);
-  expect(held.stderr).toContain(
-    `error when evicting pods/"${first}" -n "default" (will retry after 5s): ${violated}`,
-  );
-  expect(held.code).not.toBe(0);
-  const unit = await read('nodes', '{range .items[*]}{.metadata.name}={.spec.unschedulable} {end}');
-  expect(unit).toContain(`${node}=true`);
-  await run('scale deploy/guarded --replicas=2');
-  await until(async () =>
-    expect((await read('pods -l app=guarded', '{.items[*].metadata.name}')).split(' ')).toHaveLength(2),
-  );
-  const names = (await read('pods -l app=guarded', '{.items[*].metadata.name}')).split(' ');
-  const second = names.find((name) => name !== first) ?? '';
-  await until(() => run(`exec ${second} -- touch /tmp/ready`));
-  await run(`drain ${node} --timeout=120s --ignore-daemonsets`);
-  await until(async () => expect((await attempt(`get pod ${first}`)).stderr).toContain('not found'));
+  const drain = fixture.kubectl.spawn(['drain', node, '--timeout=120s', '--ignore-daemonsets']);
+  try {
+    const ended = new Promise((resolve) => drain.once('close', resolve));
+    await transcript(drain).until(
+      `error when evicting pods/"${first}" -n "default" (will retry after 5s): ${violated}`,
+    );
+    expect(await read(`node/${node}`, '{.spec.unschedulable}')).toBe('true');
+    await run('scale deploy/guarded --replicas=2');
+    const second = await until(async () => {
+      const names = (await read('pods -l app=guarded', '{.items[*].metadata.name}')).split(' ');
+      expect(names).toHaveLength(2);
+      return names.find((name) => name !== first) ?? '';
+    });
+    await until(() => run(`exec ${second} -- touch /tmp/ready`));
+    expect(await ended).toBe(0);
+  } finally {
+    drain.kill();
+  }
+  expect((await attempt(`get pod ${first}`)).stderr).toContain('not found');
   await run(`uncordon ${node}`);
 });
 

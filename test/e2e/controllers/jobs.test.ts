@@ -36,6 +36,31 @@ const disrupted = {
   onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }],
 };
 
+/** The Pods that some Jobs had at first. */
+const firstPods = new Map<string, string>();
+const first = (name: string) => firstPods.get(name);
+// Replacements take ten seconds: they come while other tests run.
+beforeAll(async () => {
+  const stubborn = 'trap "" TERM; while :; do sleep 1; done';
+  const pod = { spec: { terminationGracePeriodSeconds: 3600 } };
+  await apply(
+    job('evicted', 'trap "exit 1" TERM; while :; do sleep 1; done', {
+      backoffLimit: 0,
+      ...rules(disrupted),
+    }),
+    job('patient', stubborn, { podReplacementPolicy: 'Failed' }, pod),
+    job('eager', stubborn, { podReplacementPolicy: 'TerminatingOrFailed' }, pod),
+  );
+  for (const name of ['evicted', 'patient', 'eager']) {
+    await until(async () => expect(await status(name, 'ready')).toBe('1'));
+    firstPods.set(name, await podsOf(name));
+  }
+  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: first('evicted') } };
+  const path = `/api/v1/namespaces/default/pods/${first('evicted')}/eviction`;
+  await run(`create --raw ${path} -f -`, JSON.stringify(eviction));
+  await run(`delete pod ${first('patient')} ${first('eager')} --wait=false`);
+});
+
 it('completes, and counts each Pod once by its finalizer', async () => {
   await apply(job('sums', 'true', { completions: 3, parallelism: 2 }));
   await ended('sums', 'complete');
@@ -77,20 +102,6 @@ it('C25 (c) ends at the first failure that its policy says so of, and refuses a 
   expect((await attempt('create -f -', JSON.stringify(restarting))).stderr).toContain(
     'spec.template.spec.restartPolicy: Invalid value: "OnFailure": only "Never" is supported when podFailurePolicy is specified',
   );
-});
-
-it('C25 (d) replaces a Pod that was evicted, and counts it not', async () => {
-  await apply(
-    job('evicted', 'trap "exit 1" TERM; while :; do sleep 1; done', { backoffLimit: 0, ...rules(disrupted) }),
-  );
-  await until(async () => expect(await status('evicted', 'ready')).toBe('1'));
-  const pod = await podsOf('evicted');
-  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod } };
-  await run(`create --raw /api/v1/namespaces/default/pods/${pod}/eviction -f -`, JSON.stringify(eviction));
-  await until(async () => {
-    expect(await podsOf('evicted')).not.toContain(pod);
-    expect(await status('evicted', 'active', 'failed')).toBe('1');
-  });
 });
 
 it('C25 (e) fails an index alone that fails too often, or that its policy says so of', async () => {
@@ -159,25 +170,6 @@ it('stops while it is suspended, and starts its time anew when it is resumed', a
   );
 });
 
-it('waits for the end of a Pod before it replaces it where only failed ones are replaced', async () => {
-  const stubborn = 'trap "" TERM; while :; do sleep 1; done';
-  const pod = { spec: { terminationGracePeriodSeconds: 3600 } };
-  await apply(
-    job('patient', stubborn, { podReplacementPolicy: 'Failed' }, pod),
-    job('eager', stubborn, { podReplacementPolicy: 'TerminatingOrFailed' }, pod),
-  );
-  for (const name of ['patient', 'eager']) {
-    await until(async () => expect(await status(name, 'ready')).toBe('1'));
-    await run(`delete pod -l batch.kubernetes.io/job-name=${name} --wait=false`);
-  }
-  await until(async () => expect(await status('eager', 'active', 'terminating')).toBe('1 1'));
-  await until(async () => expect(await status('patient', 'active', 'terminating')).toBe('1'));
-  expect((await podsOf('patient')).split(' ')).toHaveLength(1);
-  await run('delete job patient eager --wait=false');
-  for (const name of ['patient', 'eager'])
-    await run(`delete pod -l batch.kubernetes.io/job-name=${name} --force --grace-period=0`);
-});
-
 it('leaves alone what another controller manages, and deletes what has been done for long enough', async () => {
   await apply(
     job('foreign', 'true', { managedBy: 'depot.test/robot' }),
@@ -187,4 +179,20 @@ it('leaves alone what another controller manages, and deletes what has been done
   await until(async () => expect(await podsOf('brief')).toBe(''));
   expect(await read('job/foreign', '{.status}')).toBe('{}');
   expect(await podsOf('foreign')).toBe('');
+});
+
+it('C25 (d) replaces a Pod that was evicted, and counts it not', async () => {
+  await until(async () => {
+    expect(await podsOf('evicted')).not.toContain(first('evicted'));
+    expect(await status('evicted', 'active', 'failed')).toBe('1');
+  });
+});
+
+it('waits for the end of a Pod before it replaces it where only failed ones are replaced', async () => {
+  await until(async () => expect(await status('eager', 'active', 'terminating')).toBe('1 1'));
+  await until(async () => expect(await status('patient', 'active', 'terminating')).toBe('1'));
+  expect(await podsOf('patient')).toBe(first('patient'));
+  await run('delete job patient eager --wait=false');
+  for (const name of ['patient', 'eager'])
+    await run(`delete pod -l batch.kubernetes.io/job-name=${name} --force --grace-period=0`);
 });

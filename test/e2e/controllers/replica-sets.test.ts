@@ -96,6 +96,8 @@ it('a ReplicaSet whose Pods a quota refuses says so, until it is no longer refus
     ),
   );
   await run('-n tight delete quota few');
+  // A change is looked at at once, whatever the back-off.
+  await run('-n tight annotate rs many retry=now');
   await until(async () => {
     expect(await read('-n tight rs/many', '{.status.replicas}')).toBe('2');
     expect(await read('-n tight rs/many', failure)).toBe('');
