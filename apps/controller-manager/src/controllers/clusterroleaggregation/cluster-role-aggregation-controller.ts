@@ -1,22 +1,11 @@
-import { ClusterRoles, type ClusterRole, type PolicyRule } from '@tinkernetes/api';
-import { selectorOf, semanticEqual } from '@tinkernetes/apimachinery';
+import { apiVersionOf, ClusterRoles } from '@tinkernetes/api';
+import { ignoreNotFound, semanticEqual } from '@tinkernetes/apimachinery';
 import type { Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
-import { canonicalContent } from '../shared/content-hash';
+import { aggregateRules } from './aggregate-rules';
 
-/** The rules of all roles that the aggregation rule selects, by the roles' names, each rule once. */
-function aggregateRules(role: ClusterRole, all: readonly ClusterRole[]): PolicyRule[] {
-  const selectors = (role.aggregationRule?.clusterRoleSelectors ?? []).map(selectorOf);
-  const rules = new Map<string, PolicyRule>();
-  for (const selector of selectors) {
-    const members = all
-      .filter((r) => r.metadata.name !== role.metadata.name && selector.matches(r.metadata.labels))
-      .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-    for (const rule of members.flatMap((r) => r.rules ?? [])) rules.set(canonicalContent(rule), rule);
-  }
-  return [...rules.values()];
-}
+const fieldManager = 'clusterrole-aggregation-controller';
 
 /**
  * Fills ClusterRoles such as admin, edit and view from the roles that they aggregate. Watches and writes ClusterRoles.
@@ -37,7 +26,17 @@ export function startClusterRoleAggregationController(context: ControllerContext
       if (!role?.aggregationRule) return;
       const rules = aggregateRules(role, roles.lister.list());
       if (semanticEqual(role.rules, rules)) return;
-      await client.for(ClusterRoles).update({ ...role, rules }, { signal });
+      // Applied, as upstream does: the rules are this controller's field, whoever wrote them before.
+      const applied = {
+        apiVersion: apiVersionOf(ClusterRoles),
+        kind: ClusterRoles.kind,
+        metadata: { name },
+        rules,
+      };
+      await client
+        .for(ClusterRoles)
+        .patch(name, applied, { type: 'apply', fieldManager, force: true, signal })
+        .catch(ignoreNotFound);
     },
   };
   return queueController({ context, queue, reconciler, concurrency: 5 });
