@@ -21,6 +21,34 @@ const server = (probes: object) => ({
   ...probes,
 });
 
+const alive = podOf('lives', {
+  terminationGracePeriodSeconds: 600,
+  containers: [
+    shell('main', 'touch /tmp/healthy; trap "" TERM; while true; do sleep 0.1; done', {
+      livenessProbe: {
+        exec: { command: ['cat', '/tmp/healthy'] },
+        initialDelaySeconds: 1,
+        periodSeconds: 1,
+        timeoutSeconds: 60,
+        failureThreshold: 2,
+        // Of the probe: not the minutes that the Pod would have.
+        terminationGracePeriodSeconds: 1,
+      },
+    }),
+  ],
+});
+const isUp = { exec: { command: ['test', '-e', '/tmp/up'] }, periodSeconds: 1, timeoutSeconds: 60 };
+const slow = podOf('slow', {
+  containers: [
+    shell('main', waits(), {
+      startupProbe: { ...isUp, failureThreshold: 1000 },
+      livenessProbe: { ...isUp, failureThreshold: 1 },
+    }),
+  ],
+});
+const failing = { exec: { command: ['false'] }, periodSeconds: 1, failureThreshold: 1 };
+const neverUp = podOf('never-up', { containers: [shell('main', waits(), { startupProbe: failing })] });
+
 // These need their time: it passes while the other tests run.
 beforeAll(async () => {
   const probed = (name: string, ...command: string[]) => {
@@ -31,6 +59,9 @@ beforeAll(async () => {
     probed('fails', 'cat', '/tmp/healthy'),
     probed('late', 'sleep', '60'),
     probed('absent', 'no-such-program'),
+    alive,
+    slow,
+    neverUp,
   );
 });
 
@@ -106,8 +137,10 @@ it('gRPC: asks the health service', async () => {
   await apply(
     podOf('rpc', { containers: [health({ grpc: { port: 5000 } })] }),
     podOf('no-rpc', { containers: [health({ grpc: { port: 5001 } })] }),
+    podOf('other-rpc', { containers: [health({ grpc: { port: 5000, service: 'nobody' } })] }),
   );
   await ready('rpc');
+  await says('other-rpc', /health rpc probe failed: rpc error: code = NotFound desc = unknown service/);
   await says('no-rpc', /timeout: failed to connect service "\S+:5001" within 1s: context deadline exceeded/);
 });
 
@@ -118,22 +151,6 @@ it('exec: by the exit code, within its time', async () => {
 });
 
 it('liveness: the container is started again after so many failures', async () => {
-  const livenessProbe = {
-    exec: { command: ['cat', '/tmp/healthy'] },
-    initialDelaySeconds: 1,
-    periodSeconds: 1,
-    timeoutSeconds: 60,
-    failureThreshold: 2,
-    // Of the probe: not the minutes that the Pod would have.
-    terminationGracePeriodSeconds: 1,
-  };
-  const deaf = 'touch /tmp/healthy; trap "" TERM; while true; do sleep 0.1; done';
-  await apply(
-    podOf('lives', {
-      terminationGracePeriodSeconds: 600,
-      containers: [shell('main', deaf, { livenessProbe })],
-    }),
-  );
   await ready('lives');
   await run('exec lives -- rm /tmp/healthy');
   await until(async () => expect(await restarts('lives')).toBe(1));
@@ -146,24 +163,6 @@ it('liveness: the container is started again after so many failures', async () =
 });
 
 it('startup: the others wait for it, and its failure starts the container again', async () => {
-  const startupProbe = { exec: { command: ['test', '-e', '/tmp/up'] }, ...often };
-  const failing = { exec: { command: ['false'] }, periodSeconds: 1, failureThreshold: 1 };
-  await apply(
-    podOf('slow', {
-      containers: [
-        shell('main', waits(), {
-          startupProbe,
-          livenessProbe: {
-            exec: { command: ['test', '-e', '/tmp/up'] },
-            periodSeconds: 1,
-            timeoutSeconds: 60,
-            failureThreshold: 1,
-          },
-        }),
-      ],
-    }),
-    podOf('never-up', { containers: [shell('main', waits(), { startupProbe: failing })] }),
-  );
   await until(async () => expect(await restarts('never-up')).toBeGreaterThan(0));
   await says('never-up', /Normal +Killing .* Container main failed startup probe, will be restarted/);
   await unready('slow');
