@@ -1,11 +1,9 @@
+import { transcript } from '../../harness/clients';
 import { useCluster } from '../../harness/cluster-fixture';
 import { brokenImage, workload } from '../../harness/workloads';
 
-const { run, attempt, apply, read, until } = useCluster([
-  '--nodes=2',
-  '--storage=memory',
-  '--without=kube-proxy,cluster-dns',
-]);
+const fixture = useCluster(['--nodes=2', '--storage=memory', '--without=kube-proxy,cluster-dns']);
+const { run, attempt, apply, read, until } = fixture;
 const rolling = (maxSurge: number | string, maxUnavailable: number | string) => ({
   strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } },
 });
@@ -57,6 +55,28 @@ it('C21 refuses neither surge nor unavailable Pods, and takes one away where bot
   await finished('few');
   await setImage('few', brokenImage);
   await until(async () => expect(await sizes('few')).toEqual(['busybox=2', `${brokenImage}=1`]));
+});
+
+it('C21 asks for no more Pods than replicas and surge together, at any change that a watcher sees', async () => {
+  await apply(workload('Deployment', 'bounds', { replicas: 4, ...rolling('25%', '25%') }));
+  await finished('bounds');
+  const sizeOf = 'jsonpath={.spec.template.spec.containers[0].image} {.spec.replicas}{"\\n"}';
+  const watch = fixture.kubectl.spawn(['get', 'rs', '-l', 'app=bounds', '--watch', '-o', sizeOf]);
+  try {
+    const seen = transcript(watch);
+    await seen.until('busybox 4');
+    await setImage('bounds', 'nginx');
+    await seen.until('nginx 4');
+    await seen.until('busybox 0');
+    const latest = new Map<string, number>();
+    for (const line of seen.text().trim().split('\n')) {
+      const [image = '', replicas] = line.split(' ');
+      latest.set(image, Number(replicas));
+      expect([...latest.values()].reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(5);
+    }
+  } finally {
+    watch.kill();
+  }
 });
 
 it('C21 keeps the old Pod while the new one is not ready, and says so when its time is over', async () => {
