@@ -191,6 +191,7 @@ export class NodeAgent {
         },
         signal,
       );
+      this.care.podsKnown();
       // A runtime that is slow to answer keeps nobody from seeing the node, and that it is not ready.
       this.inBackground(
         'CSI volumes',

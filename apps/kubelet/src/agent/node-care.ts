@@ -26,6 +26,7 @@ export class NodeCare {
   readonly reporter: NodeReporter;
   private readonly eviction: EvictionManager;
   private readonly shutdown: ShutdownManager;
+  private knowsAllPods = false;
 
   constructor(
     private readonly agent: AgentContext,
@@ -34,6 +35,12 @@ export class NodeCare {
     this.shutdown = this.createShutdown();
     this.eviction = this.createEviction();
     this.reporter = this.createReporter();
+  }
+
+  /** The API server has told of all Pods of the node. */
+  podsKnown(): void {
+    this.knowsAllPods = true;
+    void this.eviction.check();
   }
 
   /** Why the node under pressure, or going down, or whatever runs on it, does not take the Pod. */
@@ -82,6 +89,7 @@ export class NodeCare {
       pressureTransitionMs: options.pressureTransitionMs,
       maxPodGraceSeconds: options.evictionMaxPodGraceSeconds,
       observe: () => shared.observe(options.rootDir),
+      knowsAllPods: () => this.knowsAllPods,
       activePods,
       reclaimDisk: () => this.reclaimDisk(),
       consumption: async (pods) => {

@@ -35,6 +35,8 @@ export interface EvictionManagerDeps {
   observe(): Promise<ReadonlyMap<Signal, Observation>>;
   /** Pods that have not ended. */
   activePods(): readonly Pod[];
+  /** Whether these are all of them. A kubelet that has just started might end the wrong one. */
+  knowsAllPods(): boolean;
   /** Of the given Pods. */
   consumption(pods: readonly Pod[]): Promise<ReadonlyMap<string, PodConsumption>>;
   /** The most that a Pod gets to end which a soft threshold evicts. */
@@ -90,6 +92,7 @@ export class EvictionManager {
     const before = [...this.conditions].sort().join();
     const { due } = this.tracker.update(observations, clock.monotonic());
     if ([...this.conditions].sort().join() !== before) this.deps.onChange();
+    if (!this.deps.knowsAllPods()) return;
     const active = this.deps.activePods().filter((pod) => !this.evicted.has(uidOf(pod)));
     this.forgetAllBut(this.deps.activePods());
     if (await this.evictOverLimit(active)) return;

@@ -34,6 +34,7 @@ class Node {
   /** Of the disk, what nobody uses. */
   reclaimable = 0;
   changes = 0;
+  knowsAllPods = true;
   readonly manager: EvictionManager;
 
   constructor(
@@ -53,6 +54,7 @@ class Node {
             ['imagefs.available', { available: this.disk, capacity: 2000 * Mi }],
           ]),
         ),
+      knowsAllPods: () => this.knowsAllPods,
       activePods: () => pods.map(([p]) => p),
       consumption: () => Promise.resolve(new Map(pods.map(([p, used]) => [p.metadata.name, used]))),
       reclaimDisk: () => {
@@ -86,6 +88,18 @@ describe('EvictionManager', () => {
     node.available = 50 * Mi;
     for (let i = 0; i < 6; i++) await node.manager.check();
     expect(node.evicted.map((e) => e.name)).toEqual(['big', 'small', 'important', 'within']);
+  });
+
+  it('evicts nobody before it knows all Pods, but has the condition', async () => {
+    const node = new Node([small]);
+    node.available = 50 * Mi;
+    node.knowsAllPods = false;
+    await node.manager.check();
+    expect(node.evicted).toEqual([]);
+    expect([...node.manager.conditions]).toEqual(['MemoryPressure']);
+    node.knowsAllPods = true;
+    await node.manager.check();
+    expect(node.evicted).toHaveLength(1);
   });
 
   it('says what ran out and which container uses more than it asked for', async () => {
