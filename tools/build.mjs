@@ -32,6 +32,13 @@ const external = [
 export const appNames = () =>
   readdirSync(join(root, 'apps')).filter((app) => existsSync(join(root, 'apps', app, 'src/main.ts')));
 
+/** Stands in for `prom-client`'s index, whose other parts would be loaded in each process. */
+const leanMetrics = {
+  name: 'lean-metrics',
+  setup: (build) =>
+    build.onResolve({ filter: /^prom-client$/ }, () => ({ path: join(root, 'tools/prom-client.cjs') })),
+};
+
 /** What an app needs beside its bundle. */
 const extras = {
   apiserver: { 'openapi-descriptions.json': writeDescriptions },
@@ -40,6 +47,7 @@ const extras = {
 /** Inputs that every bundle depends on. */
 const sharedInputs = [
   'tools/build.mjs',
+  'tools/prom-client.cjs',
   'tools/generate/descriptions.mjs',
   'tsconfig.base.json',
   'package-lock.json',
@@ -94,6 +102,7 @@ async function bundle(esbuild, app) {
     keepNames: false,
     legalComments: 'none',
     external,
+    plugins: [leanMetrics],
     // A function restored from V8's code cache has lost its way to load modules dynamically on Node 20; require works.
     supported: { 'dynamic-import': false },
     // ESM-only packages look at import.meta.url; in a CommonJS bundle the file itself stands in.

@@ -10,6 +10,8 @@ export interface ClientDeps {
   clock?: Clock;
   /** Shared with other clients of the same server and TLS identity; who made it closes it. */
   connections?: ConnectionPool;
+  /** Requests beyond so many wait for each other. Default: enough for bursts of hundreds. */
+  maxConnections?: number;
   /** Counts and times the requests under client-go's names. */
   metrics?: Metrics;
   /** Reaches servers of this process without TLS. */
@@ -19,12 +21,13 @@ export interface ClientDeps {
 /** A client for one API server. Makes no connection before the first call. */
 export function createClient(
   config: ClientConfig,
-  { clock = realClock, connections, metrics, loopback }: ClientDeps = {},
+  { clock = realClock, connections, metrics, loopback, maxConnections }: ClientDeps = {},
 ): Client {
   const transport = createTransport(config, {
     clock,
     connections,
     loopback,
+    maxConnections,
     observe: metrics && createRequestMetrics(metrics, new URL(config.server).host),
   });
   const traces = new TraceContexts();

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import type { Clock, LoopbackNetwork } from '@tinkernetes/component-base';
 import type { ObserveRequest } from './request-metrics';
 import { LoopbackAgent } from './loopback-agent';
+import { ResumingAgent, SharedSession } from './resuming-agent';
 import { statusErrorOf } from './status-of-response';
 import type { ClientConfig } from './types';
 
@@ -65,15 +66,21 @@ export function createConnectionPool(
       new LoopbackAgent({ ...options, ...tls }, { loopback, config, secureContext });
     return poolOf(agent(requests), agent(pool));
   }
-  const agent = { ...tls, secureContext: secureContextOf(config) };
-  return poolOf(new https.Agent({ ...requests, ...agent }), new https.Agent({ ...pool, ...agent }));
+  const secured = { ...tls, secureContext: secureContextOf(config) };
+  const session = new SharedSession();
+  return poolOf(
+    new ResumingAgent({ ...requests, ...secured }, session),
+    new ResumingAgent({ ...pool, ...secured, waits: true }, session),
+    session,
+  );
 }
 
-function poolOf(requests: http.Agent, streams: http.Agent): ConnectionPool {
+function poolOf(requests: http.Agent, streams: http.Agent, session?: SharedSession): ConnectionPool {
   return {
     requests,
     streams,
     close() {
+      session?.close();
       requests.destroy();
       streams.destroy();
     },
@@ -85,17 +92,18 @@ export interface TransportDeps {
   /** Default: one of its own, which ends with the transport. */
   connections?: ConnectionPool;
   loopback?: LoopbackNetwork;
+  maxConnections?: number;
   observe?: ObserveRequest;
 }
 
 export function createTransport(
   config: ClientConfig,
-  { clock, connections, loopback, observe }: TransportDeps,
+  { clock, connections, loopback, maxConnections: limit, observe }: TransportDeps,
 ): Transport {
   const server = new URL(config.server);
   const basePath = server.pathname.replace(/\/$/, '');
   const secure = server.protocol === 'https:';
-  const pool = connections ?? createConnectionPool(config, { loopback });
+  const pool = connections ?? createConnectionPool(config, { limit, loopback });
   const bearer = bearerToken(config, clock);
 
   const send = async (request: TransportRequest): Promise<http.IncomingMessage> => {

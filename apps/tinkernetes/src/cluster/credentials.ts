@@ -73,8 +73,11 @@ export async function ensureCredentials({
 
 export async function adminClient(layout: ClusterLayout, loopback?: LoopbackNetwork): Promise<Client> {
   const config = await loadKubeconfig(layout.componentKubeconfig('admin'), { userAgent: 'tinkernetes' });
-  return createClient(config, { loopback });
+  return createClient(config, { loopback, maxConnections: launcherConnections });
 }
+
+/** A start sends its manifests at once: a handshake for each would take longer than they do one after the other. */
+const launcherConnections = 2;
 
 async function ensureAuthority(
   layout: ClusterLayout,
