@@ -4,7 +4,7 @@ import type { FileInfo } from '../files/file-info';
 import type { Process } from '../kernel/process';
 import { absolute, attempt, hasGnuTools, parseArgs } from './paths';
 
-/** `ls [-laAdh1R] [path…]`. */
+/** `ls [-laAdhL1] [path…]`. */
 export async function ls(process: Process): Promise<number> {
   const { flags, rest } = parseArgs(process.argv.slice(1));
   const { fs } = process;
@@ -67,7 +67,8 @@ async function list(process: Process, path: string, flags: ReadonlySet<string>):
 
 function entry(process: Process, name: string, path: string, flags: ReadonlySet<string>): string {
   if (!flags.has('l')) return `${name}\n`;
-  const info = process.fs.lstat(path);
+  const isFollowed = flags.has('L') && process.fs.exists(path);
+  const info = isFollowed ? process.fs.stat(path) : process.fs.lstat(path);
   const user = passwdEntries(process.fs).find((e) => e.uid === info.uid)?.name ?? String(info.uid);
   const group = groupEntries(process.fs).find((e) => e.gid === info.gid)?.name ?? String(info.gid);
   const target = info.kind === 'link' ? ` -> ${process.fs.readlink(path)}` : '';

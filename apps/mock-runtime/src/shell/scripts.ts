@@ -80,6 +80,7 @@ export const posixScripts: Readonly<Record<string, readonly string[]>> = {
     'echo err >&2; { echo o; echo e >&2; } 2>/dev/null',
     'ls nowhere-at-all 2>/dev/null || echo failed',
     'mkdir d b; touch d/x c a; ls d c b a; ls b nowhere d 2>/dev/null',
+    'touch f; ln -s f g; ls -lL g | cut -c1-10; ls -l g | cut -c1',
     'cat <<EOF\nhello $HOME\n$(echo sub) $((1+1))\nEOF',
     "cat <<'EOF'\nno $HOME $(x)\nEOF",
     'cat <<-EOF\n\tindented\n\t\ttwice\n\tEOF\necho after',
