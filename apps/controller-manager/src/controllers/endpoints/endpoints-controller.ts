@@ -6,6 +6,7 @@ import { queueController } from '../../manager/queue-controller';
 import { isNamespaceTerminating } from '../shared/namespace-terminating';
 import { sameStatus } from '../shared/same-status';
 import { followServices } from '../shared/service-membership';
+import { TriggerTimes, withTriggerTime } from '../shared/trigger-times';
 import { subsetsOf } from './subsets';
 
 const overCapacity = 'endpoints.kubernetes.io/over-capacity';
@@ -19,6 +20,7 @@ export function startEndpointsController(context: ControllerContext): RunnableCo
   const services = informers.for(Services);
   const pods = informers.for(Pods);
   const endpoints = informers.for(EndpointsResource);
+  const triggers = new TriggerTimes();
   followServices(services, pods, (key) => queue.add(key));
   endpoints.addEventHandler({ deleted: (e) => queue.add(keyOf(e)) });
 
@@ -27,6 +29,7 @@ export function startEndpointsController(context: ControllerContext): RunnableCo
     async reconcile(key, { signal }) {
       const { namespace, name } = splitKey(key);
       const service = services.lister.getByKey(key);
+      if (!service) triggers.forget(key);
       const endpointsClient = client.for(EndpointsResource);
       if (!service) {
         if (!endpoints.lister.getByKey(key)) return;
@@ -36,12 +39,13 @@ export function startEndpointsController(context: ControllerContext): RunnableCo
       const { selector } = service.spec;
       if (!selector || service.spec.type === 'ExternalName' || service.metadata.deletionTimestamp) return;
       const matcher = selectorOfMap(selector);
-      const { subsets, truncated } = subsetsOf(
-        service,
-        pods.lister.list(namespace).filter((pod) => matcher.matches(pod.metadata.labels)),
-      );
+      const selected = pods.lister.list(namespace).filter((pod) => matcher.matches(pod.metadata.labels));
+      const { subsets, truncated } = subsetsOf(service, selected);
       const current = endpoints.lister.getByKey(key);
-      const { [overCapacity]: _, ...annotations } = current?.metadata.annotations ?? {};
+      const { [overCapacity]: before, ...annotations } = withTriggerTime(
+        { metadata: { name, ...current?.metadata } },
+        triggers.next(key, service, selected),
+      );
       const labels = {
         ...service.metadata.labels,
         [managedByLabel]: 'endpoint-controller',
@@ -67,7 +71,7 @@ export function startEndpointsController(context: ControllerContext): RunnableCo
       } else if (
         !sameStatus(current.subsets, subsets) ||
         !sameStatus(current.metadata.labels, labels) ||
-        !sameStatus(current.metadata.annotations, wanted.metadata.annotations ?? {})
+        truncated !== (before !== undefined)
       ) {
         await endpointsClient.update(wanted, { namespace, signal }).catch((error: unknown) => {
           sayFailed(current, 'FailedToUpdateEndpoint', `update endpoint ${key}`, error);

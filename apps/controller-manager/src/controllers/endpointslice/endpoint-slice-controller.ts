@@ -15,6 +15,7 @@ import type { ControllerContext, RunnableController } from '../../manager/contex
 import { isNamespaceTerminating } from '../shared/namespace-terminating';
 import { queueController } from '../../manager/queue-controller';
 import { followServices } from '../shared/service-membership';
+import { TriggerTimes, withTriggerTime } from '../shared/trigger-times';
 import { planSlices, type EndpointGroup } from './plan';
 import { isEndpointPod, podToEndpoint, resolvePorts } from './pod-endpoints';
 import { createSliceMetrics } from './slice-metrics';
@@ -26,7 +27,6 @@ const labels = {
   headless: 'service.kubernetes.io/headless',
 } as const;
 const manager = 'endpointslice-controller.k8s.io';
-const triggerTime = 'endpoints.kubernetes.io/last-change-trigger-time';
 
 /** The EndpointSlices of each Service with a selector. Watches Services, Pods, Nodes, EndpointSlices. */
 export function startEndpointSliceController(context: ControllerContext): RunnableController {
@@ -83,6 +83,7 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
     },
     deleted: onNode,
   });
+  const triggers = new TriggerTimes();
   /** What was said of each Service's hints last. */
   const said = new Map<string, string>();
 
@@ -94,6 +95,7 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
       if (!service) {
         said.delete(key);
         measured.forget(key);
+        triggers.forget(key);
       }
       if (
         !service?.spec.selector ||
@@ -105,7 +107,10 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
       const existing = slices.lister
         .byIndex('service', key)
         .filter((s) => s.metadata.labels?.[labels.managedBy] === manager);
-      const wanted = withHints(service, groupsOf(service, podsOf(service)));
+      const selected = podsOf(service);
+      const members = selected.filter((pod) => isEndpointPod(pod, { includeTerminating: true }));
+      const wanted = withHints(service, groupsOf(service, members));
+      const time = triggers.next(key, service, selected);
       const plan = planSlices(existing, wanted, { labels: sliceLabels(service) });
       measured.planned(key, { existing, wanted, plan });
       const slicesClient = client.for(EndpointSlices);
@@ -113,9 +118,11 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
       try {
         await Promise.all([
           ...plan.create.map((group) =>
-            slicesClient.create(newSlice(service, group), { namespace, signal, trace }),
+            slicesClient.create(timed(newSlice(service, group), time), { namespace, signal, trace }),
           ),
-          ...plan.update.map((slice) => slicesClient.update(slice, { namespace, signal, trace })),
+          ...plan.update.map((slice) =>
+            slicesClient.update(timed(slice, time), { namespace, signal, trace }),
+          ),
           ...plan.delete.map((slice) =>
             slicesClient.delete(slice.metadata.name, { namespace, signal }).catch(ignoreNotFound),
           ),
@@ -143,9 +150,7 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
     const selector = selectorOfMap(service.spec.selector);
     return pods.lister
       .list(service.metadata.namespace)
-      .filter(
-        (pod) => selector.matches(pod.metadata.labels) && isEndpointPod(pod, { includeTerminating: true }),
-      );
+      .filter((pod) => selector.matches(pod.metadata.labels));
   };
   const groupsOf = (service: Service, members: readonly Pod[]): EndpointGroup[] => {
     const groups = new Map<string, EndpointGroup>();
@@ -205,16 +210,18 @@ function sliceLabels(service: Service): Record<string, string> {
   };
 }
 
+function timed(slice: EndpointSlice, time: string | undefined): EndpointSlice {
+  return { ...slice, metadata: { ...slice.metadata, annotations: withTriggerTime(slice, time) } };
+}
+
 function newSlice(service: Service, group: EndpointGroup): EndpointSlice {
-  const { name, namespace, uid, annotations } = service.metadata;
-  const time = annotations?.[triggerTime];
+  const { name, namespace, uid } = service.metadata;
   return {
     metadata: {
       name: '',
       generateName: `${name}-`,
       namespace,
       labels: sliceLabels(service),
-      ...(time ? { annotations: { [triggerTime]: time } } : {}),
       ownerReferences: [
         {
           apiVersion: 'v1',
