@@ -14,6 +14,8 @@ const sidecar = (name: string, more: object = {}) =>
   shell(name, waits(`echo ${name} ends; exit 1`), { restartPolicy: 'Always', ...marks, ...more });
 const status = async (pod: string) => (await run(`get pod ${pod} --no-headers`)).split(/ +/)[2];
 const becomes = (pod: string, wanted: string) => until(async () => expect(await status(pod)).toBe(wanted));
+const noted = (pod: string, log: string) =>
+  until(async () => expect(await run(`exec ${pod} -c main -- cat /marks/log`)).toBe(log));
 const proceed = (pod: string, container: string) =>
   run(['exec', pod, '-c', container, '--', 'touch', `/marks/${container}`]);
 
@@ -33,7 +35,7 @@ it('run one after the other, before the containers', async () => {
   await becomes('ordered', 'Init:1/2');
   await until(() => proceed('ordered', 'two'));
   await run('wait --for=condition=Ready pod/ordered --timeout=120s');
-  expect(await run('exec ordered -c main -- cat /marks/log')).toBe('one\ntwo\nmain\n');
+  await noted('ordered', 'one\ntwo\nmain\n');
   expect(await read('pod/ordered', '{.status.initContainerStatuses[*].state.terminated.reason}')).toBe(
     'Completed Completed',
   );
@@ -48,7 +50,7 @@ it('are started again when they fail, unless the Pod never restarts: it has fail
   );
   await becomes('repeats', 'Init:CrashLoopBackOff');
   expect(await read('pod/repeats', '{.status.phase}')).toBe('Pending');
-  expect(await run('logs repeats -c broken')).toBe('why\n');
+  await until(async () => expect(await run('logs repeats -c broken')).toBe('why\n'));
   await becomes('gives-up', 'Init:Error');
   expect(await read('pod/gives-up', '{.status.phase}')).toBe('Failed');
   const counts = '{.status.initContainerStatuses[*].restartCount}';
@@ -84,7 +86,7 @@ it('C29: a sidecar starts in its turn, gates what follows until it has started, 
   await becomes(pod, 'Init:1/3');
   await until(() => run(['exec', pod, '-c', 'proxy', '--', 'touch', '/marks/up']));
   await becomes(pod, 'Running');
-  expect(await run(`exec ${pod} -c main -- cat /marks/log`)).toBe('prep\nwarm\nmain\n');
+  await noted(pod, 'prep\nwarm\nmain\n');
   expect((await run(`get pod ${pod} --no-headers`)).split(/ +/)[1]).toBe('1/2');
   expect(await read(`pod/${pod}`, '{.status.initContainerStatuses[1].started}')).toBe('true');
 

@@ -32,6 +32,8 @@ afterAll(() => {
 const annotation = (name: string) => `{.metadata.annotations.kubernetes\\.io/${name}}`;
 const runs = (pod: string) => run(`wait --for=condition=Ready pod/${pod} --timeout=120s`);
 const appears = (pod: string) => run(`wait --for=create pod/${pod} --timeout=120s`);
+const logs = (text: string) =>
+  until(async () => expect((await attempt('logs static-web-node-1')).stdout).toBe(text));
 const isGone = (pod: string) =>
   until(async () => expect((await attempt(`get pod ${pod}`)).stderr).toContain('not found'));
 
@@ -39,11 +41,11 @@ it('from files: begin with a file, change with it and end with it', async () => 
   write('echo one; sleep 3600');
   await appears('static-web-node-1');
   await runs('static-web-node-1');
-  expect(await run('logs static-web-node-1')).toBe('one\n');
+  await logs('one\n');
   expect(await read('pod/static-web-node-1', annotation('config\\.source'))).toBe('file');
   expect(await read('pod/static-web-node-1', '{.metadata.ownerReferences[*].kind}')).toBe('Node');
   write('echo two; sleep 3600');
-  await until(async () => expect((await attempt('logs static-web-node-1')).stdout).toBe('two\n'));
+  await logs('two\n');
   await runs('static-web-node-1');
   rmSync(join(directory, 'static-web.json'));
   await isGone('static-web-node-1');
