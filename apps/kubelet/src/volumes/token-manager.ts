@@ -45,6 +45,23 @@ export class TokenManager {
     const known = this.tokens.get(key);
     const now = this.clock.now();
     if (known && now < known.refreshAt) return known;
+    try {
+      const token = await this.request(pod, { audience, expirationSeconds });
+      this.tokens.set(key, token);
+      return token;
+    } catch (error) {
+      // The old one serves until it ends; the next look at the Pod asks again.
+      if (known && now < Date.parse(known.expires)) return known;
+      const what = known ? 'token expired and refresh failed' : 'failed to fetch token';
+      throw new Error(`${what}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  private async request(
+    pod: Pod,
+    { audience, expirationSeconds }: Pick<ServiceAccountTokenProjection, 'audience' | 'expirationSeconds'>,
+  ): Promise<Token> {
+    const now = this.clock.now();
     const { name, namespace } = pod.metadata;
     const request: TokenRequest = {
       apiVersion: 'authentication.k8s.io/v1',
@@ -66,9 +83,7 @@ export class TokenManager {
     const expires = answer.status?.expirationTimestamp ?? '';
     const lifetime = Date.parse(expires) - now;
     const wait = Math.min(maxAgeMs, lifetime * refreshAfter) - this.random.next() * maxJitterMs;
-    const token = { value, expires, refreshAt: now + Math.max(0, wait) };
-    this.tokens.set(key, token);
-    return token;
+    return { value, expires, refreshAt: now + Math.max(0, wait) };
   }
 
   forget(uid: string): void {
