@@ -1,4 +1,11 @@
-import { Services, type AttachedVolume, type Node, type Pod, type Service } from '@tinkernetes/api';
+import {
+  Services,
+  type AttachedVolume,
+  type ContainerStatus,
+  type Node,
+  type Pod,
+  type Service,
+} from '@tinkernetes/api';
 import type { Client } from '@tinkernetes/client';
 import type { RunContext } from '@tinkernetes/component-base';
 import { createEventRecorder } from '@tinkernetes/controller';
@@ -154,15 +161,15 @@ export class NodeAgent {
     return this.deps.shared.observe(this.deps.options.rootDir);
   }
 
-  /** `CrashLoopBackOff`, `ContainerCreating` … of a container that does not run. */
-  waitingReason(pod: Pod, container: string): string | undefined {
+  /** As the node last computed it. */
+  containerStatus(pod: Pod, container: string): ContainerStatus | undefined {
     const status = this.control.statuses.get(uidOf(pod)) ?? pod.status;
     const all = [
       status?.initContainerStatuses,
       status?.containerStatuses,
       status?.ephemeralContainerStatuses,
     ].flat();
-    return all.find((s) => s?.name === container)?.state?.waiting?.reason;
+    return all.find((s) => s?.name === container);
   }
 
   /** Resolves when the signal has aborted and everything has ended. */

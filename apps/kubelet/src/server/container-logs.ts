@@ -55,7 +55,7 @@ async function containerToRead(
     const [current] = instances;
     // While the newest instance waits for its restart it is itself the previous one.
     const found =
-      current?.state === 'exited' && agent.waitingReason(pod, name) !== undefined
+      current?.state === 'exited' && agent.containerStatus(pod, name)?.state?.waiting !== undefined
         ? current
         : ended.find((c) => c !== current);
     if (!found)
@@ -64,7 +64,11 @@ async function containerToRead(
   }
   const [current] = instances;
   if (current) return current;
-  const waiting = agent.waitingReason(pod, name);
+  const state = agent.containerStatus(pod, name)?.state;
+  // Of a Pod that has ended and is being deleted nothing is left.
+  if (state?.terminated)
+    throw new HttpError(400, `unable to retrieve container logs for ${state.terminated.containerID ?? ''}`);
+  const waiting = state?.waiting?.reason;
   throw new HttpError(
     400,
     waiting === undefined
