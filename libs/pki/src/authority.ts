@@ -9,7 +9,7 @@ import {
   readAuthority,
 } from './certificate';
 import type { Der } from './der';
-import { generateKeys, publicKeyPem, signerOf } from './keys';
+import { generateKeys, publicKeyPem, signerOf, type Signer } from './keys';
 import { encodeAlternativeNames, encodeSubject, readAlternativeNames, readSubject } from './names';
 import { decodeSigningRequest, encodeSigningRequest } from './signing-request';
 import type {
@@ -132,19 +132,43 @@ interface IssueOptions {
 }
 
 function issue(ca: CertificateAuthority, { validity: period, extensions, ...content }: IssueOptions): string {
-  const issuer = readAuthority(ca.certificate);
-  // Nothing outlives its authority.
-  const authorityEnds = new Date(new X509Certificate(ca.certificate).validTo);
+  const issuer = issuerOf(ca);
   return createCertificate(
     {
       ...content,
       issuer: issuer.subject,
       notBefore: period.notBefore,
-      notAfter: period.notAfter < authorityEnds ? period.notAfter : authorityEnds,
-      extensions: [...extensions, authorityKeyIdentifier(issuer.publicKey)],
+      // Nothing outlives its authority.
+      notAfter: period.notAfter < issuer.ends ? period.notAfter : issuer.ends,
+      extensions: [...extensions, issuer.keyIdentifier],
     },
-    signerOf(ca.key),
+    issuer.signer,
   );
+}
+
+interface Issuer {
+  subject: Der;
+  keyIdentifier: Der;
+  ends: Date;
+  signer: Signer;
+}
+
+/** An authority that has been read once: that takes longer than to sign. */
+const issuers = new WeakMap<CertificateAuthority, Issuer>();
+
+function issuerOf(ca: CertificateAuthority): Issuer {
+  let issuer = issuers.get(ca);
+  if (!issuer) {
+    const { subject, publicKey } = readAuthority(ca.certificate);
+    issuer = {
+      subject,
+      keyIdentifier: authorityKeyIdentifier(publicKey),
+      ends: new Date(new X509Certificate(ca.certificate).validTo),
+      signer: signerOf(ca.key),
+    };
+    issuers.set(ca, issuer);
+  }
+  return issuer;
 }
 
 function alternativeNames(names: AlternativeNames): Der[] {

@@ -51,8 +51,9 @@ export async function ensureCredentials({
     ensureCertificate(layout, { ca, now, name: 'apiserver-kubelet-client', ...kubeletClientIdentity }),
     ensureFrontProxy(layout, now),
     ...identities.map(async ({ component, commonName, organizations }) => {
-      await ensureCertificate(layout, { ca, now, name: component, commonName, organizations });
-      const { certificate, key } = await readPair(layout, component);
+      const options = { ca, now, name: component, commonName, organizations };
+      const { certificate, key } =
+        (await ensureCertificate(layout, options)) ?? (await readPair(layout, component));
       const content = { server, ca: ca.certificate, user: commonName, credential: { certificate, key } };
       await writeAtomically(layout.componentKubeconfig(component), componentKubeconfigText(content));
       if (component === 'admin') {
@@ -146,16 +147,15 @@ interface ClientCertificateOptions {
   organizations: readonly string[];
 }
 
+/** The pair, where it had to be made. */
 async function ensureCertificate(
   layout: ClusterLayout,
   { ca, now, name, commonName, organizations }: ClientCertificateOptions,
-): Promise<void> {
-  if (existsSync(layout.pki(`${name}.key`))) return;
-  await writePair(
-    layout,
-    name,
-    await issueCertificate(ca, { commonName, organizations, usages: ['clientAuth'], now }),
-  );
+): Promise<CertificatePair | undefined> {
+  if (existsSync(layout.pki(`${name}.key`))) return undefined;
+  const pair = await issueCertificate(ca, { commonName, organizations, usages: ['clientAuth'], now });
+  await writePair(layout, name, pair);
+  return pair;
 }
 
 /** Throws a UsageError when the files are damaged or don't belong together. */
