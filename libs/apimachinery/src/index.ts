@@ -7,7 +7,7 @@ export * from './pods/pod-resources';
 export * from './pods/pod-status';
 export * from './pods/tolerations';
 export * from './quantity';
-export { hasScopes, quotaCoversPod } from './quota/scopes';
+export { quotaCovers } from './quota/scopes';
 export { isUpdatable, usageOf } from './quota/usage';
 export * from './selectors/field-selector';
 export * from './selectors/label-selector';

@@ -93,6 +93,32 @@ it('scopes: only Pods that they cover count', async () => {
   await untilUsed('terminating', { pods: '1' });
 });
 
+it('scopes: claims by their attributes class', async () => {
+  await apply({
+    ...{ apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttributesClass' },
+    metadata: { name: 'gold' },
+    driverName: 'hostpath.csi.tinkernetes.dev',
+    parameters: { iops: '1000' },
+  });
+  const matchExpressions = [{ scopeName: 'VolumeAttributesClass', operator: 'In', values: ['gold'] }];
+  await withQuota('gold', { persistentvolumeclaims: '1' }, { scopeSelector: { matchExpressions } });
+  const claim = (name: string, volumeAttributesClassName?: string) => ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name, namespace: 'gold' },
+    spec: {
+      volumeAttributesClassName,
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '1Gi' } },
+    },
+  });
+  await apply(claim('plain'), claim('first', 'gold'));
+  await untilUsed('gold', { persistentvolumeclaims: '1' });
+  expect((await attempt('create -f -', JSON.stringify(claim('second', 'gold')))).stderr).toContain(
+    'exceeded quota: gold, requested: persistentvolumeclaims=1',
+  );
+});
+
 it('object counts: of built-in kinds by two names, of Services by their type, of claims by their class, of custom kinds', async () => {
   await apply({
     apiVersion: 'apiextensions.k8s.io/v1',

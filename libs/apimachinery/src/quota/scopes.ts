@@ -1,18 +1,48 @@
-import type { Pod, ResourceQuota, ScopedResourceSelectorRequirement } from '@tinkernetes/api';
+import type {
+  KubeObject,
+  PersistentVolumeClaim,
+  Pod,
+  ResourceQuota,
+  ScopedResourceSelectorRequirement,
+} from '@tinkernetes/api';
 import { qosClassOf } from '../pods/pod-resources';
 
-/** Whether a quota is about the Pod; quotas with scopes are about nothing else. Source: resource_quota evaluator podMatchesScopeFunc. */
-export function quotaCoversPod({ spec }: ResourceQuota, pod: Pod): boolean {
+/** Whether a quota is about the object: one with scopes only about Pods, or claims, that all of them cover. */
+export function quotaCovers(
+  quota: ResourceQuota,
+  { group, resource }: { group: string; resource: string },
+  object: KubeObject,
+): boolean {
+  const { spec } = quota;
   const fromScopes = (spec?.scopes ?? []).map((scopeName) => ({ scopeName, operator: 'Exists' as const }));
-  return [...fromScopes, ...(spec?.scopeSelector?.matchExpressions ?? [])].every((requirement) =>
-    matches(requirement, pod),
+  const requirements = [...fromScopes, ...(spec?.scopeSelector?.matchExpressions ?? [])];
+  if (requirements.length === 0) return true;
+  if (group !== '') return false;
+  if (resource === 'pods') return requirements.every((requirement) => coversPod(requirement, object as Pod));
+  return (
+    resource === 'persistentvolumeclaims' &&
+    requirements.every((requirement) => coversClaim(requirement, object as PersistentVolumeClaim))
   );
 }
 
-export const hasScopes = ({ spec }: ResourceQuota): boolean =>
-  (spec?.scopes?.length ?? 0) + (spec?.scopeSelector?.matchExpressions?.length ?? 0) > 0;
+/** A claim counts by the class that it asks for, has, and is changing to. Source: quota evaluator pvcMatchesScopeFunc. */
+function coversClaim(
+  { scopeName, operator, values = [] }: ScopedResourceSelectorRequirement,
+  { spec, status }: PersistentVolumeClaim,
+): boolean {
+  if (scopeName !== 'VolumeAttributesClass') return false;
+  const classes = [
+    spec.volumeAttributesClassName,
+    status?.currentVolumeAttributesClassName,
+    status?.modifyVolumeStatus?.targetVolumeAttributesClassName,
+  ].filter(Boolean);
+  return classes.length === 0
+    ? matchesValue(undefined, operator, values)
+    : classes.some((name) => matchesValue(name, operator, values));
+}
 
-function matches({ scopeName, operator, values }: ScopedResourceSelectorRequirement, pod: Pod): boolean {
+/** Source: quota evaluator podMatchesScopeFunc. */
+function coversPod({ scopeName, operator, values }: ScopedResourceSelectorRequirement, pod: Pod): boolean {
   const { spec } = pod;
   if (!spec) return false;
   const isTerminating = spec.activeDeadlineSeconds !== undefined && spec.activeDeadlineSeconds >= 0;

@@ -1,11 +1,10 @@
 import { ResourceQuotas } from '@tinkernetes/api';
 import type { Pod, ResourceQuota } from '@tinkernetes/api';
 import {
-  hasScopes,
   isUpdatable,
   Quantity,
   quantitiesOf,
-  quotaCoversPod,
+  quotaCovers,
   usageOf,
   type ResourceQuantities,
 } from '@tinkernetes/apimachinery';
@@ -39,7 +38,7 @@ export function resourceQuota(stores: StoreRegistry): AdmissionPlugin {
       const usage = usageDelta(a);
       const charges: Charge[] = [];
       for (const quota of all) {
-        if (!covers(quota, a)) continue;
+        if (!a.object || !quotaCovers(quota, a, a.object)) continue;
         const delta = limitedBy(quota, usage);
         if (a.resource === 'pods' && a.group === '') mustState(a, quota);
         if (delta.size > 0) charges.push({ quota, delta });
@@ -88,11 +87,6 @@ function usageDelta(a: AdmissionAttributes): Map<string, Quantity> {
     else usage.delete(name);
   }
   return usage;
-}
-
-function covers(quota: ResourceQuota, a: AdmissionAttributes): boolean {
-  if (!hasScopes(quota)) return true;
-  return a.group === '' && a.resource === 'pods' && quotaCoversPod(quota, a.object as Pod);
 }
 
 function mustState(a: AdmissionAttributes, quota: ResourceQuota): void {

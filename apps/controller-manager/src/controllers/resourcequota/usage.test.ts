@@ -62,3 +62,25 @@ it.each([
 ])('a quota %s', (_, given, counted, used) => {
   expect(usedOf(given, counted)).toEqual(used);
 });
+
+it.each<[string, object, object, string]>([
+  ['asked for', { volumeAttributesClassName: 'gold' }, {}, '1'],
+  ['had', {}, { currentVolumeAttributesClassName: 'gold' }, '1'],
+  [
+    'changed to',
+    {},
+    { modifyVolumeStatus: { status: 'InProgress', targetVolumeAttributesClassName: 'gold' } },
+    '1',
+  ],
+  ['of another name', { volumeAttributesClassName: 'silver' }, {}, '0'],
+  ['not there', {}, {}, '0'],
+])('counts a claim by its attributes class, %s', (_, spec, status, expected) => {
+  const claim = { metadata: { name: 'c' }, spec, status } as KubeObject;
+  const scope = { scopeName: 'VolumeAttributesClass', operator: 'In', values: ['gold'] } as const;
+  const scoped: ResourceQuota = {
+    metadata: { name: 'q' },
+    spec: { hard: { persistentvolumeclaims: '5' }, scopeSelector: { matchExpressions: [scope] } },
+  };
+  expect(usedOf(scoped, [of('persistentvolumeclaims', claim)])).toEqual({ persistentvolumeclaims: expected });
+  expect(usedOf(scoped, [of('pods', pod('1'))])).toEqual({ persistentvolumeclaims: '0' });
+});

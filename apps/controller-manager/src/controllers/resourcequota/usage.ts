@@ -1,5 +1,5 @@
-import type { KubeObject, Pod, ResourceQuota } from '@tinkernetes/api';
-import { hasScopes, Quantity, quotaCoversPod, usageOf } from '@tinkernetes/apimachinery';
+import type { KubeObject, ResourceQuota } from '@tinkernetes/api';
+import { Quantity, quotaCovers, usageOf } from '@tinkernetes/apimachinery';
 
 /** Objects of one resource in the quota's namespace. */
 export interface CountedObjects {
@@ -8,14 +8,12 @@ export interface CountedObjects {
   objects: readonly KubeObject[];
 }
 
-/** What a quota's `hard` names come to. Quotas with scopes count Pods only. */
+/** What a quota's `hard` names come to. */
 export function usedOf(quota: ResourceQuota, counted: readonly CountedObjects[]): Record<string, string> {
   const used = new Map(Object.keys(quota.spec?.hard ?? {}).map((name) => [name, Quantity.zero]));
   for (const { group, resource, objects } of counted) {
-    const isPods = group === '' && resource === 'pods';
-    if (!isPods && hasScopes(quota)) continue;
     for (const object of objects) {
-      if (isPods && !quotaCoversPod(quota, object as Pod)) continue;
+      if (!quotaCovers(quota, { group, resource }, object)) continue;
       for (const [name, quantity] of usageOf(group, resource, object)) {
         const sum = used.get(name);
         if (sum) used.set(name, sum.add(quantity));
