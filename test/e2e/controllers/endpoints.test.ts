@@ -72,6 +72,17 @@ it('C17 keeps Pods apart whose named ports differ, and tells which are ready', a
   );
 });
 
+it('tells on Endpoints and slices for which change they were written', async () => {
+  await run('expose pod v2 --name=late --port=80');
+  const created = await read('svc/late', '{.metadata.creationTimestamp}');
+  const time = String.raw`annotations.endpoints\.kubernetes\.io/last-change-trigger-time`;
+  await until(async () => {
+    expect(await read('endpoints/late', `{.metadata.${time}}`)).toBe(created);
+    const slices = 'endpointslices -l kubernetes.io/service-name=late';
+    expect(await read(slices, `{.items[*].metadata.${time}}`)).toBe(created);
+  });
+});
+
 it('C17 publishes those that are not ready where it is asked to, and shows one that ends but still serves', async () => {
   await run(['patch', 'svc', 'web', '-p', '{"spec":{"publishNotReadyAddresses":true}}']);
   await until(async () => {
