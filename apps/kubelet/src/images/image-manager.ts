@@ -59,6 +59,8 @@ export class ImageManager {
   private readonly backOff: BackOff;
   private readonly failures = new Map<string, { at: number; message: string }>();
   private queue: Promise<unknown> = Promise.resolve();
+  /** Questions to the runtime that it has not answered yet, by image. */
+  private readonly asked = new Map<string, Promise<Image | null>>();
 
   constructor(private readonly deps: ImageManagerDeps) {
     this.backOff = new BackOff(deps.clock, initialBackOffMs, maxBackOffMs);
@@ -94,7 +96,16 @@ export class ImageManager {
     for (const key of [...this.failures.keys()]) if (key.startsWith(uidOf(pod))) this.failures.delete(key);
   }
 
-  private async present(image: string): Promise<Image | null> {
+  /** Pods that start together mostly have their image in common: it is asked for once for all that wait for the answer. */
+  private present(image: string): Promise<Image | null> {
+    const known = this.asked.get(image);
+    if (known) return known;
+    const answer = this.status(image).finally(() => this.asked.delete(image));
+    this.asked.set(image, answer);
+    return answer;
+  }
+
+  private async status(image: string): Promise<Image | null> {
     try {
       return (await this.deps.images.imageStatus({ image: { image } })).image;
     } catch (error) {
@@ -130,7 +141,7 @@ export class ImageManager {
       });
       const now = clock.monotonic();
       records.pulled(repositoryOf(image), imageRef, { credential, now: new Date(clock.now()) });
-      const pulled = await this.present(image);
+      const pulled = await this.status(image);
       const took = preciseDurationText(now - started);
       const waited = preciseDurationText(now - waitingSince);
       this.tell(
