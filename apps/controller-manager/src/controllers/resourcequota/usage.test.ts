@@ -1,4 +1,4 @@
-import type { KubeObject, Pod, ResourceQuota } from '@tinkernetes/api';
+import type { KubeObject, Pod, ResourceQuota, ScopedResourceSelectorRequirement } from '@tinkernetes/api';
 import { resourceOfName, usedOf } from './usage';
 
 it.each([
@@ -76,7 +76,11 @@ it.each<[string, object, object, string]>([
   ['not there', {}, {}, '0'],
 ])('counts a claim by its attributes class, %s', (_, spec, status, expected) => {
   const claim = { metadata: { name: 'c' }, spec, status } as KubeObject;
-  const scope = { scopeName: 'VolumeAttributesClass', operator: 'In', values: ['gold'] } as const;
+  const scope: ScopedResourceSelectorRequirement = {
+    scopeName: 'VolumeAttributesClass',
+    operator: 'In',
+    values: ['gold'],
+  };
   const scoped: ResourceQuota = {
     metadata: { name: 'q' },
     spec: { hard: { persistentvolumeclaims: '5' }, scopeSelector: { matchExpressions: [scope] } },
