@@ -55,6 +55,9 @@ it('Pending, Running, Succeeded: each with its conditions', async () => {
   await run(['exec', 'passes', '-c', 'gate', '--', 'touch', '/gate/open']);
   await ready('passes');
   expect(await read('pod/passes', '{.status.phase}')).toBe('Running');
+  expect(await read('pod/passes', '{.status.containerStatuses[0].imageID}')).toMatch(
+    /^docker\.io\/library\/busybox@sha256:[0-9a-f]{64}$/,
+  );
   const all = await conditionsOf('passes');
   expect(Object.values(all).map((c) => c.status)).toEqual(['True', 'True', 'True', 'True', 'True']);
   await run(['exec', 'passes', '--', 'touch', '/gate/end']);

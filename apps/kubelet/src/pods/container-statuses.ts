@@ -64,7 +64,8 @@ function containerStatus(
   return {
     containerID: idText(current.id, context),
     image: current.image,
-    imageID: current.imageId,
+    // By its digest in the registry, as upstream: what the image is called there, not on this node.
+    imageID: current.imageRef || current.imageId,
     lastState: lastState.terminated ? lastState : {},
     name: container.name,
     ready:
