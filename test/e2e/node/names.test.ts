@@ -100,3 +100,24 @@ it('hostname, subdomain and setHostnameAsFQDN, which a headless Service makes a 
   const ip = (await inside('member', 'hostname -i')).trim();
   await until(async () => expect(await inside('full', `nslookup one.${domain}`)).toContain(ip));
 });
+
+it('says which name servers a Pod does not get, and when its name is too long', async () => {
+  const nameservers = ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
+  const hostname = 'a'.repeat(60);
+  await apply(
+    pod('many', { dnsConfig: { nameservers } }),
+    pod('long', { hostname, subdomain: 'team', setHostnameAsFQDN: true }),
+  );
+  await ready('many');
+  const events = (name: string) => run(`get events --field-selector=involvedObject.name=${name}`);
+  await until(async () =>
+    expect(await events('many')).toMatch(
+      /Warning +DNSConfigForming +pod\/many +Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: 10\.96\.0\.10 192\.0\.2\.1 192\.0\.2\.2/,
+    ),
+  );
+  await until(async () =>
+    expect(await events('long')).toMatch(
+      /Warning +FailedCreatePodSandBox +pod\/long +Failed to create pod sandbox: failed to construct FQDN from Pod hostname and cluster domain, FQDN \S+ is too long \(64 characters is the max, 91 characters requested\)/,
+    ),
+  );
+});
