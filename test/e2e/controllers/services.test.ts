@@ -118,6 +118,9 @@ it('slices: a hundred endpoints each at most, with the labels that the Service h
     expect(await sizes()).toEqual([100, 5]);
     expect(await read('endpoints/crowd', '{.subsets[*].addresses[*].ip}')).toMatch(/^(\S+ ){104}\S+$/);
   });
+  const [name] = (await slicesOf('crowd', '{.items[*].metadata.name}')).split(' ');
+  await run(['patch', 'endpointslice', name ?? '', '--type=merge', '-p', '{"endpoints":[]}']);
+  await until(async () => expect(await sizes()).toEqual([100, 5]));
   await run('label service crowd old- new=y');
   await until(async () => {
     expect(await slicesOf('crowd', '{.items[*].metadata.labels.tier}')).toBe('front front');

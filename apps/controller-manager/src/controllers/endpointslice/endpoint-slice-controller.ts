@@ -16,6 +16,7 @@ import { isNamespaceTerminating } from '../shared/namespace-terminating';
 import { queueController } from '../../manager/queue-controller';
 import { followServices } from '../shared/service-membership';
 import { TriggerTimes, withTriggerTime } from '../shared/trigger-times';
+import { WrittenSlices } from './written-slices';
 import { planSlices, type EndpointGroup } from './plan';
 import { isEndpointPod, podToEndpoint, resolvePorts } from './pod-endpoints';
 import { createSliceMetrics } from './slice-metrics';
@@ -70,7 +71,16 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
     if (service && slice.metadata.labels?.[labels.managedBy] === manager)
       queue.add(`${slice.metadata.namespace}/${service}`);
   };
-  slices.addEventHandler({ deleted: onSlice });
+  const written = new WrittenSlices();
+  slices.addEventHandler({
+    updated: (before, slice) => {
+      if (written.isChangedByOthers(before, slice)) [before, slice].forEach(onSlice);
+    },
+    deleted: (slice) => {
+      written.forget(slice);
+      onSlice(slice);
+    },
+  });
   const onNode = () => {
     for (const service of services.lister.list()) if (wantsAutomaticHints(service)) queue.add(keyOf(service));
   };
@@ -120,8 +130,8 @@ export function startEndpointSliceController(context: ControllerContext): Runnab
           ...plan.create.map((group) =>
             slicesClient.create(timed(newSlice(service, group), time), { namespace, signal, trace }),
           ),
-          ...plan.update.map((slice) =>
-            slicesClient.update(timed(slice, time), { namespace, signal, trace }),
+          ...plan.update.map(async (slice) =>
+            written.note(await slicesClient.update(timed(slice, time), { namespace, signal, trace })),
           ),
           ...plan.delete.map((slice) =>
             slicesClient.delete(slice.metadata.name, { namespace, signal }).catch(ignoreNotFound),

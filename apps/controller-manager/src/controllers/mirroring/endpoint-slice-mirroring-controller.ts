@@ -12,6 +12,7 @@ import type { ControllerContext, RunnableController } from '../../manager/contex
 import { isNamespaceTerminating } from '../shared/namespace-terminating';
 import { queueController } from '../../manager/queue-controller';
 import { planSlices, type EndpointGroup } from '../endpointslice/plan';
+import { WrittenSlices } from '../endpointslice/written-slices';
 import { createSliceMetrics } from '../endpointslice/slice-metrics';
 import { createMirrorMetrics } from './mirror-metrics';
 import {
@@ -65,10 +66,17 @@ export function startEndpointSliceMirroringController(context: ControllerContext
     },
     deleted: onService,
   });
+  const onSlice = ({ metadata: { labels, namespace } }: EndpointSlice) => {
+    if (labels?.[managedBy] === manager) queue.add(`${namespace}/${labels[serviceLabel] ?? ''}`);
+  };
+  const written = new WrittenSlices();
   slices.addEventHandler({
+    updated: (before, slice) => {
+      if (written.isChangedByOthers(before, slice)) [before, slice].forEach(onSlice);
+    },
     deleted: (slice) => {
-      if (slice.metadata.labels?.[managedBy] === manager)
-        queue.add(`${slice.metadata.namespace}/${slice.metadata.labels[serviceLabel] ?? ''}`);
+      written.forget(slice);
+      onSlice(slice);
     },
   });
 
@@ -101,7 +109,9 @@ export function startEndpointSliceMirroringController(context: ControllerContext
             ...plan.create.map((group) =>
               slicesClient.create(newSlice(object, group, family), { namespace, signal }),
             ),
-            ...plan.update.map((slice) => slicesClient.update(slice, { namespace, signal })),
+            ...plan.update.map(async (slice) =>
+              written.note(await slicesClient.update(slice, { namespace, signal })),
+            ),
             ...plan.delete.map((slice) => remove(slice, signal)),
           ]);
         }
