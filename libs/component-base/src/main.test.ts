@@ -90,6 +90,19 @@ describe('runMain', () => {
     expect(process.exitCode).toBeUndefined();
   });
 
+  it.each([['--nope'], ['--name=bad']])('tells who started it what is wrong with %s', async (argument) => {
+    const { send } = process;
+    const sent: unknown[] = [];
+    process.send = (message: unknown) => sent.push(message) > 0;
+    try {
+      await runMain(main(jest.fn()), [argument]);
+    } finally {
+      process.send = send;
+    }
+    const message = err.trim().replace('kube-test: ', '');
+    expect(sent).toEqual([{ type: 'failed', message, exitCode: 2 }]);
+  });
+
   it('takes an error that follows the stop for part of the stop', async () => {
     await stoppedBy('SIGTERM', () => Promise.reject(new Error('connection closed')));
     expect(process.exitCode).toBeUndefined();

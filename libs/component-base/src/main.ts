@@ -1,6 +1,6 @@
 import { realClock } from './clock';
 import { parseFlags, usage, UsageError, type FlagSpec, type FlagValues } from './flags';
-import { createLogger } from './logger';
+import { createLogger, type Logger } from './logger';
 import { createMetrics } from './prometheus';
 import { realRandom } from './random';
 import type { Run, RunContext } from './run-context';
@@ -42,8 +42,8 @@ export async function runMain<S extends Record<string, FlagSpec>, O>(
     flags = parseFlags(specs, argv);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`${main.component}: ${error.message}\n`);
-    process.exitCode = 2;
+    failed(main.component, error);
+    if (process.connected) process.disconnect();
     return;
   }
   if (flags.help) {
@@ -73,18 +73,17 @@ export async function runMain<S extends Record<string, FlagSpec>, O>(
     const options = await main.options(flags as unknown as FlagValues<S>);
     if (!controller.signal.aborted) await main.run(options, context);
   } catch (error) {
-    if (!controller.signal.aborted) {
-      process.exitCode = error instanceof UsageError ? 2 : 1;
-      // What the user can put right is said to the user; the rest goes to the log with all there is.
-      if (error instanceof UsageError) process.stderr.write(`${main.component}: ${error.message}\n`);
-      else logger.error({ err: error }, error instanceof Error ? error.message : String(error));
-      process.send?.({
-        type: 'failed',
-        message: error instanceof Error ? error.message : String(error),
-        exitCode: process.exitCode,
-      });
-    }
+    if (!controller.signal.aborted) failed(main.component, error, logger);
   } finally {
     if (process.connected) process.disconnect();
   }
+}
+
+/** What the user can put right is said to the user; the rest goes to the log with all there is. Who started this is told. */
+function failed(component: string, error: unknown, logger?: Logger): void {
+  const message = error instanceof Error ? error.message : String(error);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+  if (error instanceof UsageError) process.stderr.write(`${component}: ${message}\n`);
+  else logger?.error({ err: error }, message);
+  process.send?.({ type: 'failed', message, exitCode: process.exitCode });
 }
