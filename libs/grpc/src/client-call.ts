@@ -31,6 +31,8 @@ export interface ClientCallParts {
   path: string;
   request: Buffer;
   longestMessage: number;
+  /** Of the whole client: with it no call begins any more. */
+  ended: AbortSignal | undefined;
   onMessage(message: Buffer): void;
   /** Once, after the last message; without an error when the status was OK. */
   onEnd(error: Error | undefined): void;
@@ -52,9 +54,10 @@ export class ClientCall {
   ) {}
 
   begin(): void {
-    const { connection } = this.parts;
+    const { connection, ended } = this.parts;
     const { signal, timeoutMs = 0 } = this.options;
     connection.callBegins();
+    if (ended?.aborted) return this.cancel(ended.reason as Error);
     if (signal?.aborted) return this.onAbort();
     signal?.addEventListener('abort', this.onAbort, { once: true });
     if (timeoutMs > 0) {

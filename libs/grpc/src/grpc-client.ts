@@ -120,6 +120,7 @@ export class GrpcClient {
         path: method.path,
         request: method.requestSerialize(request),
         longestMessage: this.options.longestMessage ?? defaultLongest,
+        ended: this.options.signal,
         onMessage,
         onEnd: (error) => {
           this.calls.delete(call);

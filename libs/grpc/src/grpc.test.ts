@@ -10,7 +10,8 @@ import {
 } from '@grpc/grpc-js';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import { createServer, type ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CallOptions } from './client-call';
@@ -71,17 +72,20 @@ describe('gRPC on a unix socket', () => {
   }
 
   /** A server that answers as it likes. */
-  async function serveRaw(answer: (stream: ServerHttp2Stream, session: ServerHttp2Session) => void) {
+  async function serveRaw(answer: (stream: ServerHttp2Stream, hangUp: () => void) => void) {
     const server = createServer();
-    const sessions = new Set<ServerHttp2Session>();
-    server.on('session', (session) => sessions.add(session));
+    const sockets = new Set<Socket>();
+    const hangUp = () => {
+      for (const socket of sockets) socket.destroy();
+    };
+    server.on('connection', (socket: Socket) => sockets.add(socket));
     server.on('stream', (stream) => {
       stream.on('error', () => undefined);
-      if (stream.session) answer(stream, stream.session as ServerHttp2Session);
+      answer(stream, hangUp);
     });
     open.push(() => {
       server.close();
-      for (const session of sessions) session.destroy();
+      hangUp();
     });
     await new Promise<void>((resolve) => server.listen(join(dir, 'test.sock'), resolve));
   }
@@ -232,7 +236,10 @@ describe('gRPC on a unix socket', () => {
       all.abort(new Error('over'));
       expect((await calls[1])?.error?.message).toBe('over');
       await eventually(() => expect(seen.every((call) => call.signal.aborted)).toBe(true));
-      expect((await ask('three', { signal: one.signal }, by)).error?.message).toBe('enough');
+      expect((await ask('three', {}, by)).error?.message).toBe('over');
+      expect((await collect(by.serverStream(count, { text: '' }))).error).toMatchObject({ message: 'over' });
+      expect((await ask('four', { signal: one.signal })).error?.message).toBe('enough');
+      expect(seen.length).toBe(2);
     });
 
     it('when the consumer of a stream stops', async () => {
@@ -304,7 +311,7 @@ describe('gRPC on a unix socket', () => {
   });
 
   describe('with others', () => {
-    it.each<[string, (stream: ServerHttp2Stream, session: ServerHttp2Session) => void, string]>([
+    it.each<[string, (stream: ServerHttp2Stream, hangUp: () => void) => void, string]>([
       ['another HTTP status', (s) => s.respond({ ':status': 503 }, { endStream: true }), 'UNAVAILABLE'],
       ['no status', (s) => (s.respond({ ':status': 200 }), s.end(frameOf(Buffer.from('x')))), 'INTERNAL'],
       [
@@ -328,7 +335,7 @@ describe('gRPC on a unix socket', () => {
         (s) => (s.respond({ ':status': 200 }), s.write(frameOf(Buffer.from('nonsense')))),
         'INTERNAL',
       ],
-      ['an end of the connection', (_, session) => session.destroy(), 'UNAVAILABLE'],
+      ['an end of the connection', (_, hangUp) => hangUp(), 'UNAVAILABLE'],
     ])('understands %s', async (_, answer, status) => {
       await serveRaw(answer);
       expect(statusOf(await ask('hello'))).toBe(status);
