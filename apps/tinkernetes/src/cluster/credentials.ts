@@ -57,7 +57,7 @@ export async function ensureCredentials({
       const content = { server, ca: ca.certificate, user: commonName, credential: { certificate, key } };
       await writeAtomically(layout.componentKubeconfig(component), componentKubeconfigText(content));
       if (component === 'admin') {
-        await writeAtomically(admin.file, await userKubeconfigText({ ...content, server: admin.server }));
+        await writeAtomically(admin.file, userKubeconfigText({ ...content, server: admin.server }));
       }
     }),
     writeAtomically(
