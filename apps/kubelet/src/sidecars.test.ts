@@ -1,4 +1,4 @@
-import { Events, Pods, type Pod } from '@tinkernetes/api';
+import { Events, Pods, type Lifecycle, type Pod } from '@tinkernetes/api';
 import { isNotFound } from '@tinkernetes/apimachinery';
 import { eventually } from '@tinkernetes/component-base/testing';
 import { conditionOf, KubeletFixture } from './testing/kubelet-fixture';
@@ -25,7 +25,11 @@ describe('C29: a Job pod with a sidecar between init containers', () => {
   const sidecarOf = async (name: string) => (await kubelet.get(name)).status?.initContainerStatuses?.[1];
 
   /** prep, then proxy with its probe, then warm, then main; names are unique by the Pod's. */
-  async function createJobPod(name: string, probe: { failureThreshold?: number } = {}): Promise<void> {
+  async function createJobPod(
+    name: string,
+    probe: { failureThreshold?: number } = {},
+    lifecycle?: Lifecycle,
+  ): Promise<void> {
     await kubelet.create(name, {
       restartPolicy: 'Never',
       initContainers: [
@@ -37,6 +41,7 @@ describe('C29: a Job pod with a sidecar between init containers', () => {
           startupProbe: { exec: { command: ['check'] }, periodSeconds: 1, ...probe },
           // Never passes: it must not hold up anything.
           readinessProbe: { exec: { command: ['ready'] }, initialDelaySeconds: 300 },
+          lifecycle,
         },
         { name: `${name}-warm`, image: 'busybox' },
       ],
@@ -113,8 +118,17 @@ describe('C29: a Job pod with a sidecar between init containers', () => {
     expect(pod.status?.containerStatuses?.[0]?.state?.terminated?.exitCode).toBe(0);
   });
 
-  it('C29: ends main first, then the sidecar, when the pod is deleted', async () => {
-    await createJobPod('gone');
+  it('C29: ends main first, then the sidecar, when the pod is deleted; its hook runs at once', async () => {
+    const { exec } = kubelet.runtime;
+    const said = new Promise<void>((resolve) => {
+      kubelet.runtime.exec = (container, command) => {
+        if (command[0] === 'bye') resolve();
+        return exec(container, command);
+      };
+    });
+    kubelet.runtime.onStop = ({ config }) =>
+      config.metadata?.name === 'gone-main' ? said.then(() => 143) : 143;
+    await createJobPod('gone', {}, { preStop: { exec: { command: ['bye'] } } });
     await untilMain('gone');
     await kubelet.client.for(Pods).delete('gone', { namespace: 'default' });
     await eventually(async () => {

@@ -19,6 +19,8 @@ export interface KillOptions {
   message?: string;
   /** Goes before what the Pod asks for. */
   gracePeriodSeconds?: number;
+  /** What has to end before the container is told to; it settles. */
+  turn?: Promise<unknown>;
 }
 
 export interface KillerDeps extends HookDeps {
@@ -48,6 +50,7 @@ export class ContainerKiller {
     if (container?.lifecycle?.preStop && grace > 0 && target.state === 'running') {
       await this.preStop(pod, container, target, { podIP, graceMs: grace * 1000 });
     }
+    if (options.turn) await this.waitForTurn(options.turn, grace * 1000 - (clock.monotonic() - started));
     const spent = Math.floor((clock.monotonic() - started) / 1000);
     const left =
       options.gracePeriodSeconds === undefined
@@ -65,30 +68,35 @@ export class ContainerKiller {
     }
   }
 
-  /** Regular containers together, then sidecars from the last to the first, all within one grace period; then the sandbox. */
+  /**
+   * Regular containers together, then sidecars from the last to the first, all within one grace period; then the sandbox.
+   * Hooks do not wait for anybody's turn. Source: pkg/kubelet/kuberuntime killContainersWithSyncResult.
+   */
   async killPod(pod: Pod, status: PodRuntimeStatus, options: KillOptions = {}): Promise<void> {
-    const { clock } = this.deps;
     const podIP = status.ips[0] ?? '';
     const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar).map((c) => c.name);
     const running = runningContainers(status);
-    const started = clock.monotonic();
-    await Promise.all(
+    let ended: Promise<unknown> = Promise.all(
       running.filter((c) => !sidecars.includes(c.name)).map((c) => this.kill(pod, c, podIP, options)),
     );
     for (const name of sidecars.reverse()) {
       const target = running.find((c) => c.name === name);
       if (!target) continue;
-      const total = options.gracePeriodSeconds ?? podGracePeriod(pod);
-      const left = Math.max(
-        total - Math.floor((clock.monotonic() - started) / 1000),
-        Math.min(total, minimumGraceSeconds),
-      );
-      await this.kill(pod, target, podIP, { ...options, gracePeriodSeconds: left });
+      const turn = ended.catch(() => undefined);
+      ended = Promise.all([ended, this.kill(pod, target, podIP, { ...options, turn })]);
     }
+    await ended;
     if (!hasReadySandbox(status)) return;
     await Promise.all(
       status.sandboxes.filter((s) => s.state === 'SANDBOX_READY').map((s) => this.stopSandbox(pod, s.id)),
     );
+  }
+
+  private async waitForTurn(turn: Promise<unknown>, graceMs: number): Promise<void> {
+    const done = new AbortController();
+    const late = this.deps.clock.sleep(Math.max(0, graceMs), done.signal).catch(() => undefined);
+    await Promise.race([turn, late]);
+    done.abort(new Error('it is its turn'));
   }
 
   private async stopSandbox(pod: Pod, podSandboxId: string): Promise<void> {
@@ -133,11 +141,6 @@ export class ContainerKiller {
       hook.catch(() => undefined);
     }
   }
-}
-
-/** The Pod's own period: how it is being deleted, else its spec. */
-function podGracePeriod(pod: Pod): number {
-  return pod.metadata.deletionGracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 30;
 }
 
 export function gracePeriodSeconds(pod: Pod, container: Container | undefined, options: KillOptions): number {
