@@ -23,10 +23,24 @@ it.each([
     ['--storage=tape'],
     /invalid value "tape" for --storage: must be sqlite, sqlite:FILE, memory, redis:\/\/HOST:PORT or etcd:ENDPOINTS/,
   ],
+  [
+    'a flag for a component that there is not',
+    ['--extra-config=kublet.v=4'],
+    /--extra-config kublet\.v=4: no component kublet/,
+  ],
 ])('refuses %s in one line with exit code 2', (_, args, message) => {
   const result = up(`--data-dir=${newDir()}`, ...args);
   expect(result.stderr).toMatch(message);
   expect(result.stderr.trim().split('\n')).toHaveLength(1);
+  expect(result.status).toBe(2);
+});
+
+it('says which flag a component does not take', () => {
+  const args = ['--nodes=1', '--api-port=0', '--extra-config=kubelet.max-podz=5'];
+  const result = up(`--data-dir=${newDir()}`, ...args);
+  expect(result.stderr.trim().split('\n').at(-1)).toBe(
+    'tinkernetes: kubelet-node-1 exited with code 2: unknown flag: --max-podz. Did you mean --max-pods?',
+  );
   expect(result.status).toBe(2);
 });
 
