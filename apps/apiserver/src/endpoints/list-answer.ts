@@ -1,4 +1,5 @@
 import type { CacheEntry } from '../cacher/cache-entry';
+import { storedUid } from '../registry/generic/stored-codec';
 import { Slices } from '../server/slices';
 import type { EndpointContext, ResourceRequest } from './context';
 import type { Page } from './list-page';
@@ -44,9 +45,6 @@ export const wantsTraces = (request: ResourceRequest): boolean =>
 
 function tracesOf(entries: readonly CacheEntry[]): Record<string, string> {
   const out: Record<string, string> = {};
-  for (const entry of entries) {
-    const { uid } = entry.trace ? entry.object.metadata : {};
-    if (uid && entry.trace) out[uid] = entry.trace;
-  }
+  for (const entry of entries) if (entry.trace) out[storedUid(entry)] = entry.trace;
   return out;
 }

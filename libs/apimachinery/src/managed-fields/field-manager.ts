@@ -139,12 +139,12 @@ function exclude(comparison: Comparison, ignored: FieldSet): Comparison {
   };
 }
 
-/** Takes changed fields from other managers; returns what was taken from whom. */
+/** Takes changed fields from other managers; returns what was taken from whom, and all that was set. */
 function takeFromOthers(
   managers: Managers,
   own: string | undefined,
   comparison: Comparison,
-): { managers: Managers; conflicts: Conflict[] } {
+): { managers: Managers; conflicts: Conflict[]; changed: FieldSet } {
   const changed = comparison.modified.union(comparison.added);
   const conflicts: Conflict[] = [];
   const left = new Map<string, Manager>();
@@ -160,7 +160,7 @@ function takeFromOthers(
       fields: manager.fields.difference(taken).difference(comparison.removed),
     });
   }
-  return { managers: left, conflicts };
+  return { managers: left, conflicts, changed };
 }
 
 /**
@@ -183,9 +183,8 @@ export function trackUpdate(
   // Ownership that can't be told is given up.
   if (!isTypable(after, type) || !isTypable(before, type, after)) return after;
   const comparison = exclude(compare(before, after, type), ignoredSet(options));
-  const { managers: others } = takeFromOthers(managers, undefined, comparison);
-  const changed = comparison.modified.union(comparison.added).difference(unowned);
-  const fields = ownedOf(changed, after, { ...options, type });
+  const { managers: others, changed } = takeFromOthers(managers, undefined, comparison);
+  const fields = ownedOf(changed.difference(unowned), after, { ...options, type });
   const result = new Map(others);
   if (!fields.isEmpty) {
     const { manager, apiVersion, subresource, now, operation = 'Update' } = options;

@@ -78,8 +78,7 @@ export class FieldSet {
     return this.json;
   }
 
-  private childrenJson(): Record<string, unknown> {
-    const json: Record<string, unknown> = {};
+  private childrenJson(json: Record<string, unknown> = {}): Record<string, unknown> {
     for (const element of [...this.children.keys()].sort(compareElements)) {
       const child = this.children.get(element);
       // Elements have a letter and a colon before any name, so none is `__proto__`.
@@ -90,7 +89,7 @@ export class FieldSet {
 
   private memberJson(): Record<string, unknown> {
     if (this.children.size === 0) return nothingBelow;
-    return this.isMember ? { '.': nothingBelow, ...this.childrenJson() } : this.childrenJson();
+    return this.childrenJson(this.isMember ? { '.': nothingBelow } : {});
   }
 
   get isEmpty(): boolean {

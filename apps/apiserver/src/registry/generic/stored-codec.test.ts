@@ -3,7 +3,7 @@ import { ByteSink } from '../../cacher/byte-sink';
 import { CacheEntry } from '../../cacher/cache-entry';
 import { builtInCodec } from '../../codec/object-codec';
 import { encodeProtobuf } from '../../protobuf';
-import { createStoredCodec, storedBytes } from './stored-codec';
+import { createStoredCodec, storedBytes, storedUid } from './stored-codec';
 
 const objects = builtInCodec(Pods);
 const codec = createStoredCodec({
@@ -64,6 +64,7 @@ describe('createStoredCodec', () => {
     const metadata = { ...pod.metadata, ...more };
     const value = storedBytes({ ...pod, metadata, data: { managedFields: [1] } } as typeof pod);
     const entry = new CacheEntry({ namespace: 'n', name: 'a', revision: 7, value }, { codec: () => codec });
+    expect(storedUid(entry)).toBe('u-1');
     const sink = new ByteSink(10);
     entry.appendMetadata(sink);
     expect(sink.take().toString()).toBe(JSON.stringify(servedBy(entry).metadata));

@@ -54,6 +54,13 @@ function placeOfRevision(value: Uint8Array): number {
   return bytes.indexOf(0x22, at + uidMark.length) + 1;
 }
 
+/** The uid, without a look at the rest of the object. */
+export function storedUid(entry: CacheEntry): string {
+  const end = entry.place(placeOfRevision) - 1;
+  const bytes = asBuffer(entry.value);
+  return bytes.toString('latin1', bytes.lastIndexOf(0x22, end - 1) + 1, end);
+}
+
 const revisionMember = (revision: number): string => `,"resourceVersion":"${revision}"`;
 
 /** The stored bytes with their resourceVersion; 0 stands for not stored. */
