@@ -105,7 +105,7 @@ async function onCluster(lightNodes, work) {
     const manager = startManager(cluster, [`--node-cidr-mask-size=${lightNodes > 0 ? 26 : 24}`]);
     const node = startNode(cluster, {
       index: 1,
-      kubeletFlags: ['--max-pods=250', `--nodes=${lightNodes}`],
+      kubeletFlags: ['--max-pods=250', ...(lightNodes > 0 ? [`--nodes=${lightNodes}`] : [])],
       identity: lightNodes > 0 ? cluster.kubeconfig : undefined,
     });
     children.push(manager, ...node);
