@@ -6,7 +6,11 @@ import { createCertificateSigningRequest } from '@tinkernetes/pki';
 import { useCluster } from '../../harness/cluster-fixture';
 
 /** Signing requests: approved, signed, refused. */
-const { run, attempt, apply, read, until } = useCluster(['--nodes=1']);
+const { run, attempt, apply, read, until } = useCluster([
+  '--nodes=1',
+  '--storage=memory',
+  '--without=cluster-dns,kube-proxy',
+]);
 const directory = mkdtempSync(join(tmpdir(), 'tk-certificates-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 

@@ -1,7 +1,11 @@
 import { useCluster } from '../../harness/cluster-fixture';
 
 /** Owners and what they own; namespaces and what is in them. */
-const { run, attempt, apply, read, until } = useCluster(['--nodes=0']);
+const { run, attempt, apply, read, until } = useCluster([
+  '--nodes=0',
+  '--storage=memory',
+  '--without=cluster-dns',
+]);
 
 interface Owned {
   owners?: readonly object[];

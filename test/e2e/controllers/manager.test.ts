@@ -7,6 +7,8 @@ import { useCluster } from '../../harness/cluster-fixture';
 /** Which controllers run, as whom, and those that keep accounts, roles and tokens. */
 const fixture = useCluster([
   '--nodes=1',
+  '--storage=memory',
+  '--without=cluster-dns,kube-proxy',
   '--extra-config=controller-manager.controllers=*,-job-controller,bootstrap-signer-controller,token-cleaner-controller',
   '--extra-config=controller-manager.concurrent-deployment-syncs=1',
 ]);

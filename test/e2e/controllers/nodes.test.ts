@@ -13,6 +13,8 @@ writeFileSync(config, JSON.stringify({ ...kubelet, nodeLeaseDurationSeconds: 8 }
 /** Nodes that fall silent, and what becomes of their Pods. Kubelets are stopped, not killed: they would be started again. */
 const fixture = useCluster([
   '--nodes=3',
+  '--storage=memory',
+  '--without=cluster-dns,kube-proxy',
   `--extra-config=kubelet.config=${config}`,
   '--extra-config=controller-manager.node-monitor-grace-period=12s',
   '--extra-config=controller-manager.node-monitor-period=1s',

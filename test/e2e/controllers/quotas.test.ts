@@ -1,7 +1,11 @@
 import { useCluster } from '../../harness/cluster-fixture';
 
 /** Quotas: what counts, for which objects, and what is refused. */
-const { run, attempt, apply, read, until } = useCluster(['--nodes=1']);
+const { run, attempt, apply, read, until } = useCluster([
+  '--nodes=1',
+  '--storage=memory',
+  '--without=cluster-dns,kube-proxy',
+]);
 
 const quota = (name: string, hard: object, spec: object = {}) => ({
   apiVersion: 'v1',

@@ -3,7 +3,11 @@ import { useCluster } from '../../harness/cluster-fixture';
 import { ComponentProcess } from '../../harness/component-process';
 
 /** Several controller managers of one cluster: one of them leads, or all share the work. */
-const fixture = useCluster(['--nodes=1', '--without=controller-manager']);
+const fixture = useCluster([
+  '--nodes=1',
+  '--storage=memory',
+  '--without=controller-manager,cluster-dns,kube-proxy',
+]);
 const { run, read, until } = fixture;
 const redisServer = findProgram('redis-server');
 

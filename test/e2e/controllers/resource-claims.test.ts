@@ -1,7 +1,11 @@
 import { useCluster } from '../../harness/cluster-fixture';
 
 /** Devices: claims made for Pods and taken back, and Pods that leave devices with a taint. */
-const { run, attempt, apply, read, until } = useCluster(['--nodes=1']);
+const { run, attempt, apply, read, until } = useCluster([
+  '--nodes=1',
+  '--storage=memory',
+  '--without=cluster-dns,kube-proxy',
+]);
 
 const api = { apiVersion: 'resource.k8s.io/v1' };
 const slice = (taints: readonly object[] = []) => ({

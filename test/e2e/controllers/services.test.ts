@@ -1,7 +1,11 @@
 import { useCluster } from '../../harness/cluster-fixture';
 
 /** Endpoints of Services, mirrored and hinted, and the addresses that Services get. */
-const { run, attempt, apply, read, until } = useCluster(['--nodes=2']);
+const { run, attempt, apply, read, until } = useCluster([
+  '--nodes=2',
+  '--storage=memory',
+  '--without=cluster-dns,kube-proxy',
+]);
 
 const service = (name: string, spec: object = {}, labels = {}) => ({
   apiVersion: 'v1',

@@ -1,7 +1,11 @@
 import { useCluster } from '../../harness/cluster-fixture';
 
 /** Claims and volumes: how they find each other, why they don't, and what holds them. */
-const { run, attempt, apply, read, until } = useCluster(['--nodes=1']);
+const { run, attempt, apply, read, until } = useCluster([
+  '--nodes=1',
+  '--storage=memory',
+  '--without=cluster-dns,kube-proxy',
+]);
 
 const volume = (name: string, spec: object = {}) => ({
   apiVersion: 'v1',
