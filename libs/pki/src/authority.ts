@@ -30,7 +30,7 @@ const clockSkewMs = 5 * 60_000;
 
 /** A self-signed authority, valid for ten years. */
 export async function createCertificateAuthority(options: Subject & Validity): Promise<CertificateAuthority> {
-  const { publicKey, key } = await generateKeys();
+  const { publicKey, key, signer } = await generateKeys();
   const name = encodeSubject(options);
   const certificate = createCertificate(
     {
@@ -40,7 +40,7 @@ export async function createCertificateAuthority(options: Subject & Validity): P
       publicKey,
       extensions: authorityExtensions(publicKey),
     },
-    signerOf(key),
+    signer,
   );
   return { certificate, key };
 }
@@ -62,7 +62,7 @@ export async function issueCertificate(
 
 /** A certificate that nobody else vouches for: a kubelet's serving certificate before one is requested. */
 export async function createSelfSignedCertificate(options: CertificateOptions): Promise<CertificatePair> {
-  const { publicKey, key } = await generateKeys();
+  const { publicKey, key, signer } = await generateKeys();
   const name = encodeSubject(options);
   const certificate = createCertificate(
     {
@@ -72,7 +72,7 @@ export async function createSelfSignedCertificate(options: CertificateOptions): 
       publicKey,
       extensions: [...leafExtensions(options.usages), ...alternativeNames(options)],
     },
-    signerOf(key),
+    signer,
   );
   return { certificate, key };
 }
@@ -81,8 +81,8 @@ export async function createSelfSignedCertificate(options: CertificateOptions): 
 export async function createCertificateSigningRequest(
   options: CertificateRequestOptions,
 ): Promise<{ request: string; key: string }> {
-  const { publicKey, key } = await generateKeys();
-  return { request: encodeSigningRequest(options, publicKey, signerOf(key)), key };
+  const { publicKey, key, signer } = await generateKeys();
+  return { request: encodeSigningRequest(options, publicKey, signer), key };
 }
 
 /** What a request asks for, its own signature checked. Throws when it can't be read or the signature is wrong. */

@@ -9,16 +9,17 @@ export interface KeyPair {
   publicKey: Buffer;
   /** PKCS #8, PEM. */
   key: string;
+  signer: Signer;
 }
 
 /** P-256: keys and signatures take well under a millisecond, RSA keys a hundred and more. */
 export async function generateKeys(): Promise<KeyPair> {
-  const { publicKey, privateKey } = await generate('ec', {
-    namedCurve: 'P-256',
-    publicKeyEncoding: { type: 'spki', format: 'der' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  });
-  return { publicKey, key: privateKey };
+  const { publicKey, privateKey } = await generate('ec', { namedCurve: 'P-256' });
+  return {
+    publicKey: publicKey.export({ type: 'spki', format: 'der' }),
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    signer: signerWith(privateKey),
+  };
 }
 
 export interface Signer {
@@ -28,8 +29,9 @@ export interface Signer {
 }
 
 /** Signs with SHA-256 by a key in PEM: P-256, or what an authority made elsewhere has. */
-export function signerOf(pem: string): Signer {
-  const key = createPrivateKey(pem);
+export const signerOf = (pem: string): Signer => signerWith(createPrivateKey(pem));
+
+function signerWith(key: KeyObject): Signer {
   const { algorithm, digest } = algorithmOf(key);
   return { algorithm, sign: (data) => sign(digest, data, key) };
 }
