@@ -357,6 +357,20 @@ describe('kubelet', () => {
     expect(calls).toBe(2);
   });
 
+  it('ends a pod also while its postStart hook hangs', async () => {
+    const called = new Promise<void>((resolve) => {
+      kubelet.runtime.exec = () => {
+        resolve();
+        return new Promise(() => undefined);
+      };
+    });
+    const lifecycle = { postStart: { exec: { command: ['wait', 'forever'] } } };
+    await kubelet.create('hangs', { containers: [{ name: 'hangs-main', image: 'busybox', lifecycle }] });
+    await called;
+    await kubelet.client.for(Pods).delete('hangs', { namespace: 'default' });
+    await eventually(() => kubelet.runtime.container('hangs-main') === undefined);
+  });
+
   it('resizes a running container in place, and restarts it where its policy says so', async () => {
     const resources = (memory: string) => ({
       requests: { cpu: '10m', memory },

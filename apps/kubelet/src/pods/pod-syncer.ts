@@ -10,6 +10,7 @@ import type { PodCache } from '../runtime/pod-cache';
 import type { PodEvents } from '../runtime/pod-events';
 import type { PodRuntimeStatus } from '../runtime/pod-runtime-status';
 import type { RuntimeManager } from '../runtime/runtime-manager';
+import { unlessAborted } from '../runtime/unless-aborted';
 import { podLogDirectory } from '../runtime/sandbox-config';
 import type { ObjectWatcher } from '../volumes/object-watcher';
 import type { PodDirectories } from '../volumes/pod-directories';
@@ -63,8 +64,11 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
   const housed = new Set<string>();
 
   return {
-    sync(pod) {
-      const step = () => deps.tracer.step('kubelet.sync', stepOf(pod), (span) => sync(pod, span.traceParent));
+    sync(pod, signal) {
+      const step = () =>
+        deps.tracer.step('kubelet.sync', stepOf(pod), (span) =>
+          sync(pod, { trace: span.traceParent, signal }),
+        );
       return housed.has(uidOf(pod)) ? step() : deps.starts.pass(step);
     },
     terminate,
@@ -82,7 +86,10 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
     return { parent, node: deps.nodeName, object: { kind: 'Pod', namespace, name, uid } };
   }
 
-  async function sync(asked: Pod, trace: TraceParent | undefined): Promise<SyncOutcome> {
+  async function sync(
+    asked: Pod,
+    { trace, signal }: { trace: TraceParent | undefined; signal: AbortSignal },
+  ): Promise<SyncOutcome> {
     const pod = deps.allocations.update(asked);
     const { cache, health, events, probes, runtimes, generator, tracer } = deps;
     const uid = uidOf(pod);
@@ -116,7 +123,7 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
       return { retryAfterMs: mountRetryMs };
     }
     const { result, after } = await cache.whileActing(uid, async () => ({
-      result: await runtimes.syncPod(pod, before, { pullSecrets, trace }),
+      result: await runtimes.syncPod(pod, before, { pullSecrets, trace, signal }),
       after: await cache.get(uid, pod.metadata.name, pod.metadata.namespace),
     }));
     deps.allocations.actuated(pod, result.resizeError);
@@ -249,17 +256,3 @@ export function createPodSyncer(deps: PodSyncerDeps): PodSyncer {
 
 const isReady = (status: PodStatus | undefined): boolean =>
   status?.phase === 'Running' && status.conditions?.find((c) => c.type === 'Ready')?.status === 'True';
-
-async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  let onAbort: () => void = () => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    work.catch(() => undefined);
-  }
-}

@@ -21,7 +21,8 @@ export interface SyncOutcome {
 
 /** What a worker does in each state; every function is called for one Pod by one worker at a time. */
 export interface PodSyncer {
-  sync(pod: Pod): Promise<SyncOutcome>;
+  /** The signal aborts when the Pod has to end meanwhile. */
+  sync(pod: Pod, signal: AbortSignal): Promise<SyncOutcome>;
   /** Ends all containers. Called again with a shorter grace period where one is asked for meanwhile. */
   terminate(pod: Pod, request: KillRequest & { signal: AbortSignal }): Promise<void>;
   /** Releases what the Pod held on the node. */
@@ -47,7 +48,8 @@ interface Worker {
   dirty: boolean;
   failures: number;
   timer?: Timer;
-  termination?: AbortController;
+  /** Of the step that runs. */
+  interrupt?: AbortController;
 }
 
 const maxErrorDelayMs = 10_000;
@@ -118,7 +120,7 @@ export class PodWorkers {
     this.isStopped = true;
     for (const worker of this.workers.values()) {
       worker.timer?.cancel();
-      worker.termination?.abort(new Error('the kubelet is stopping'));
+      worker.interrupt?.abort(new Error('the kubelet is stopping'));
     }
   }
 
@@ -147,8 +149,10 @@ export class PodWorkers {
       verdict: kill.verdict ?? request.verdict,
       gracePeriodSeconds: shorter ? wanted : kill.gracePeriodSeconds,
     };
-    if (worker.state === 'syncing') worker.state = 'terminating';
-    else if (shorter) worker.termination?.abort(new Error('a shorter grace period was asked for'));
+    if (worker.state === 'syncing') {
+      worker.state = 'terminating';
+      worker.interrupt?.abort(new Error('the pod has to end'));
+    } else if (shorter) worker.interrupt?.abort(new Error('a shorter grace period was asked for'));
   }
 
   private wake(worker: Worker): void {
@@ -169,7 +173,7 @@ export class PodWorkers {
         worker.failures = 0;
       } catch (error) {
         if (this.isStopped) break;
-        if (worker.termination?.signal.aborted) {
+        if (worker.interrupt?.signal.aborted) {
           worker.dirty = true;
           continue;
         }
@@ -191,7 +195,8 @@ export class PodWorkers {
     const { syncer } = this.deps;
     switch (worker.state) {
       case 'syncing': {
-        const { terminal, retryAfterMs } = await syncer.sync(worker.pod);
+        worker.interrupt = new AbortController();
+        const { terminal, retryAfterMs } = await syncer.sync(worker.pod, worker.interrupt.signal);
         if (terminal && this.isSyncing(worker)) {
           worker.state = 'terminating';
           worker.dirty = true;
@@ -199,9 +204,9 @@ export class PodWorkers {
         return retryAfterMs;
       }
       case 'terminating': {
-        worker.termination = new AbortController();
-        await syncer.terminate(worker.pod, { ...worker.kill, signal: worker.termination.signal });
-        worker.termination = undefined;
+        worker.interrupt = new AbortController();
+        await syncer.terminate(worker.pod, { ...worker.kill, signal: worker.interrupt.signal });
+        worker.interrupt = undefined;
         worker.state = 'terminated';
         worker.dirty = true;
         return undefined;

@@ -57,6 +57,8 @@ export interface StartTarget {
   pullSecrets: readonly Secret[];
   imageVolumes: ImageVolumes;
   trace: TraceParent | undefined;
+  /** The Pod has to end. */
+  signal: AbortSignal;
   /** The Pod before this sync. */
   status: PodRuntimeStatus;
 }
@@ -191,13 +193,14 @@ export class ContainerStarter {
       throw new StartError('RunContainerError', failed(error, messageOf(error)), { cause: error });
     });
     events.container(pod, container.name, { reason: 'Started', message: 'Container started' });
-    await this.postStart(pod, container, { containerId, podIP: at.podIPs[0] ?? '', trace: at.trace });
+    const { trace, signal } = at;
+    await this.postStart(pod, container, { containerId, podIP: at.podIPs[0] ?? '', trace, signal });
   }
 
   private async postStart(
     pod: Pod,
     container: Container,
-    at: { containerId: string; podIP: string; trace: TraceParent | undefined },
+    at: { containerId: string; podIP: string; trace: TraceParent | undefined; signal: AbortSignal },
   ): Promise<void> {
     const handler = container.lifecycle?.postStart;
     const { cache, killer, events, logger, tracer } = this.deps;
@@ -211,8 +214,11 @@ export class ContainerStarter {
       return;
     }
     try {
-      await tracer.step('kubelet.hooks', step, () => runHook(handler, { pod, container, ...at }, this.deps));
+      await tracer.step('kubelet.hooks', step, () =>
+        runHook(handler, { pod, container, ...at }, { ...this.deps, signal: at.signal }),
+      );
     } catch (error) {
+      at.signal.throwIfAborted();
       logger.warn({ pod: podText(pod), container: container.name, err: error }, 'postStart hook failed');
       events.container(pod, container.name, {
         type: 'Warning',

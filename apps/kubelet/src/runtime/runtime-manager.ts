@@ -23,6 +23,7 @@ import {
 import { podStep } from './pod-step';
 import { cgroupParent, qosClassOf } from './resources';
 import { StartError } from './start-error';
+import { unlessAborted } from './unless-aborted';
 
 export interface RuntimeManagerDeps {
   images: Pick<ImageManager, 'ensure'>;
@@ -70,7 +71,16 @@ export class RuntimeManager {
   async syncPod(
     pod: Pod,
     status: PodRuntimeStatus,
-    { pullSecrets, trace }: { pullSecrets: readonly Secret[]; trace: TraceParent | undefined },
+    {
+      pullSecrets,
+      trace,
+      signal,
+    }: {
+      pullSecrets: readonly Secret[];
+      trace: TraceParent | undefined;
+      /** The Pod has to end: nothing more is started, and no hook and no end of a container is waited for. */
+      signal: AbortSignal;
+    },
   ): Promise<SyncPodResult> {
     const { killer, events } = this.deps;
     const actions = computePodActions(pod, status, this.deps.probes);
@@ -87,7 +97,7 @@ export class RuntimeManager {
             'Pod sandbox changed, it will be killed and re-created.',
           );
         }
-        await killer.killPod(pod, status);
+        await unlessAborted(signal, killer.killPod(pod, status));
       }
       if (!actions.createSandbox) return { waiting };
     } else {
@@ -99,7 +109,8 @@ export class RuntimeManager {
         actions.containersToStart.push(restart.container);
       }
       for (const { target, reason, message } of actions.containersToKill) {
-        await killer.kill(pod, target, status.ips[0] ?? '', { reason, message });
+        const kill = killer.kill(pod, target, status.ips[0] ?? '', { reason, message });
+        await unlessAborted(signal, kill);
       }
     }
     let { sandboxId } = actions;
@@ -120,6 +131,7 @@ export class RuntimeManager {
       traceParent: trace,
     });
     const start = async (container: Container) => {
+      signal.throwIfAborted();
       const current = findContainer(status, container.name);
       try {
         await this.deps.starter.start(pod, container, {
@@ -132,6 +144,7 @@ export class RuntimeManager {
           pullSecrets,
           imageVolumes,
           trace,
+          signal,
           status,
         });
       } catch (error) {

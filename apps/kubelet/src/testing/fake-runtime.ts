@@ -37,6 +37,11 @@ interface FakeSandbox {
   ip: string;
 }
 
+interface ExecAnswer {
+  exitCode: number;
+  stdout?: string;
+}
+
 /** A CRI server whose containers do nothing until a test says so: it records calls and lets containers exit. */
 export class FakeRuntime {
   readonly calls: string[] = [];
@@ -46,8 +51,9 @@ export class FakeRuntime {
   /** Images whose pull fails, with the runtime's text. */
   readonly broken = new Map<string, string>();
   /** What exec answers, by command. */
-  exec: (container: FakeContainer, command: readonly string[]) => { exitCode: number; stdout?: string } =
-    () => ({ exitCode: 0 });
+  exec: (container: FakeContainer, command: readonly string[]) => ExecAnswer | Promise<ExecAnswer> = () => ({
+    exitCode: 0,
+  });
   /** Calls that are not answered, as `CreateContainer NAME` and `ListPodSandbox`. */
   readonly hanging = new Set<string>();
   /** Called when a container is asked to stop; its exit code. */
@@ -348,8 +354,8 @@ export class FakeRuntime {
       }),
       listPodSandboxStats: () => ({ stats: [...this.sandboxes.values()].map((s) => this.statsOf(s)) }),
       containerStatus: ({ containerId }) => ({ status: this.statusOf(find(containerId)) }),
-      execSync: ({ containerId, cmd }) => {
-        const { exitCode, stdout = '' } = this.exec(find(containerId), cmd);
+      execSync: async ({ containerId, cmd }) => {
+        const { exitCode, stdout = '' } = await this.exec(find(containerId), cmd);
         return { exitCode, stdout: Buffer.from(stdout) };
       },
       getContainerEvents: this.options.events ? (_request, { signal }) => this.follow(signal) : undefined,
