@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { Process } from '../../kernel/process';
 import type { TcpListener } from '../../network/net-namespace';
 import type { Address } from '@tinkernetes/vnet';
@@ -19,6 +19,11 @@ export interface HttpService {
 export interface HttpOptions {
   port: number;
   handle: HttpHandler;
+  /**
+   * Requests to upgrade come to `handle` as others do, with a connection that it may take for itself. Without it what they
+   * ask for is passed over.
+   */
+  upgrades?: boolean;
   /** Puts TLS over a connection. */
   secure?: (stream: Duplex) => Duplex;
 }
@@ -28,18 +33,34 @@ export const serveHttp = (process: Process, port: number, handle: HttpHandler): 
   serveHttps(process, { port, handle });
 
 /** Serves HTTPS, where `secure` is given. Throws NetError EADDRINUSE. */
-export function serveHttps(process: Process, { port, handle, secure }: HttpOptions): HttpService {
+export function serveHttps(
+  process: Process,
+  { port, handle, secure, upgrades = false }: HttpOptions,
+): HttpService {
   const clients = new WeakMap<Duplex, Address>();
   const open = new Set<Duplex>();
   let server: Server | undefined;
   // The server object is made for the first connection: an idle web server costs one map entry.
-  const ensure = () =>
-    (server ??= createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
-      const client = clients.get(request.socket) ?? { host: '', port: 0 };
-      Promise.resolve()
-        .then(() => handle(request, response, client))
-        .catch((error: unknown) => refuse(response, error));
-    }));
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    const client = clients.get(request.socket) ?? { host: '', port: 0 };
+    Promise.resolve()
+      .then(() => handle(request, response, client))
+      .catch((error: unknown) => refuse(response, error));
+  };
+  const ensure = () => {
+    if (server) return server;
+    server = createServer({ keepAliveTimeout: 65_000 }, answer);
+    if (upgrades)
+      server.on('upgrade', (request, socket, head) => {
+        if (head.length > 0) socket.unshift(head);
+        const response = new ServerResponse(request);
+        response.shouldKeepAlive = false;
+        response.assignSocket(request.socket);
+        response.once('finish', () => socket.end());
+        answer(request, response);
+      });
+    return server;
+  };
   const listener = process.net.listen({ port }, ({ stream: raw, remote }) => {
     const stream = secure?.(raw) ?? raw;
     clients.set(stream, remote);

@@ -203,4 +203,50 @@ describe('nginx', () => {
     await started(pod);
     expect(await curl(pod, 'localhost:8099/x')).toBe('/x');
   });
+
+  it('passes WebSockets on, where it is told to pass their headers', async () => {
+    // An upstream that agrees and then answers line by line; it tells of the headers that have come.
+    const script = `cat > /upstream.sh <<'END'
+while read -r line; do case $line in Upgrade:*|upgrade:*) said=$line;; "$(printf '\\r')") break;; esac; done
+printf 'HTTP/1.1 101 Switching Protocols\\r\\nConnection: upgrade\\r\\nUpgrade: websocket\\r\\n\\r\\n'
+echo "$said"
+while read -r line; do echo "got $line"; done
+END
+exec nc -lk -p 9000 -e sh /upstream.sh`;
+    const upstream = await runtime.startPod({
+      name: 'upstream',
+      image: 'busybox',
+      command: ['sh', '-c', script],
+    });
+    const pod = await start(
+      main(`
+      map $http_upgrade $connection_upgrade { default upgrade; '' close; }
+      server {
+        listen 80;
+        location / {
+          proxy_pass http://${upstream.ip}:9000;
+          proxy_http_version 1.1;
+          proxy_set_header Upgrade $http_upgrade;
+          proxy_set_header Connection $connection_upgrade;
+        }
+      }`),
+    );
+    const listens = () => runtime.sh(upstream, 'nc -z 127.0.0.1 9000');
+    await eventually(async () => expect((await listens()).exitCode).toBe(0));
+    const stream = await runtime.vnet.dial({ host: pod.ip, port: 80, timeoutMs: 30_000 });
+    let seen = '';
+    stream.on('data', (data: Buffer) => (seen += data.toString()));
+    try {
+      stream.write('GET /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+      await eventually(() =>
+        expect(seen).toMatch(/^HTTP\/1\.1 101 Switching Protocols\r\n[^]*upgrade: websocket\s*$/i),
+      );
+      for (const line of ['one', 'two']) {
+        stream.write(`${line}\n`);
+        await eventually(() => expect(seen).toContain(`got ${line}\n`));
+      }
+    } finally {
+      stream.destroy();
+    }
+  });
 });

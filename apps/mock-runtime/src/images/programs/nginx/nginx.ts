@@ -149,6 +149,7 @@ class Master {
   private listen(port: number): void {
     try {
       const service = serveHttps(this.process, {
+        upgrades: true,
         port,
         secure: (stream) => this.ports.get(port)?.(stream) ?? stream,
         handle: async (request, response, client) => {

@@ -121,7 +121,13 @@ async function forward(stream: Duplex, exchange: Exchange, target: Target): Prom
     sent.destroy(new UpstreamTimeout()),
   );
   response.once('close', () => sent.destroy());
-  let answered: IncomingMessage;
+  const switched = new Promise<'switched'>((resolve) => {
+    sent.once('upgrade', (head: IncomingMessage, upstream: Duplex, first: Buffer) => {
+      joinUpgraded(exchange, { head, upstream, first });
+      resolve('switched');
+    });
+  });
+  let answered: IncomingMessage | 'switched';
   try {
     const head = new Promise<IncomingMessage>((resolve, reject) => {
       sent.once('response', resolve);
@@ -129,7 +135,7 @@ async function forward(stream: Duplex, exchange: Exchange, target: Target): Prom
     });
     head.catch(() => undefined);
     await pipeline(request, sent).catch((error: Error) => sent.destroy(error));
-    answered = await head;
+    answered = await Promise.race([head, switched]);
   } catch (error) {
     const isLate = error instanceof UpstreamTimeout;
     const what = isLate
@@ -138,8 +144,28 @@ async function forward(stream: Duplex, exchange: Exchange, target: Target): Prom
     await site.logs.error(exchange, `${what} while reading response header from upstream`);
     return { status: isLate ? 504 : 502 };
   }
-  await passBack(answered, exchange, target);
+  if (answered !== 'switched') await passBack(answered, exchange, target);
   return undefined;
+}
+
+/** The upstream speaks another protocol from now on (a WebSocket): bytes pass both ways until one end closes. */
+function joinUpgraded(
+  { response }: Exchange,
+  { head, upstream, first }: { head: IncomingMessage; upstream: Duplex; first: Buffer },
+): void {
+  const client = response.socket;
+  if (!client) return void upstream.destroy();
+  response.detachSocket(client);
+  const lines = [...pairsOf(head.rawHeaders)].map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  client.write(`HTTP/1.1 101 Switching Protocols\r\n${lines}\r\n`);
+  if (first.length > 0) client.write(first);
+  for (const [from, to] of [
+    [client, upstream],
+    [upstream, client],
+  ] as const) {
+    from.on('error', () => to.destroy()).on('close', () => to.destroy());
+    from.pipe(to);
+  }
 }
 
 class UpstreamTimeout extends Error {
@@ -156,7 +182,6 @@ function headersFor(exchange: Exchange, { authority }: Target): Record<string, s
   for (const { args } of context.all('proxy_set_header')) {
     const name = (args[0] ?? '').toLowerCase();
     const value = expand(args[1] ?? '', exchange).replaceAll('$proxy_host', authority);
-    if (name === 'connection' || name === 'upgrade') continue;
     if (value === '') delete headers[name];
     else headers[name] = value;
   }
