@@ -371,6 +371,31 @@ describe('kubelet', () => {
     await eventually(() => kubelet.runtime.container('hangs-main') === undefined);
   });
 
+  it('ends a pod also while its image is being pulled, and has the image afterwards', async () => {
+    let arrive: () => void = () => undefined;
+    const pulled = new Promise<void>((resolve) => (arrive = resolve));
+    const asked = new Promise<void>((resolve) => {
+      kubelet.runtime.onPull = () => {
+        resolve();
+        return pulled;
+      };
+    });
+    try {
+      await kubelet.create('pulls', { containers: [{ name: 'pulls-main', image: 'example.com/large:1' }] });
+      await asked;
+      await kubelet.client.for(Pods).delete('pulls', { namespace: 'default' });
+      await eventually(async () => {
+        const gone = await kubelet.get('pulls').catch((error: unknown) => error);
+        expect(isNotFound(gone)).toBe(true);
+      });
+    } finally {
+      arrive();
+      kubelet.runtime.onPull = () => undefined;
+    }
+    await eventually(() => kubelet.runtime.images.has('example.com/large:1'));
+    expect(kubelet.runtime.container('pulls-main')).toBeUndefined();
+  });
+
   it('resizes a running container in place, and restarts it where its policy says so', async () => {
     const resources = (memory: string) => ({
       requests: { cpu: '10m', memory },

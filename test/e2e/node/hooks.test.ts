@@ -79,6 +79,17 @@ it('postStart that fails: the container is killed, and started again', async () 
   );
 });
 
+it('postStart that hangs: holds up the container, and is given up when the Pod is deleted', async () => {
+  const lifecycle = { postStart: { exec: { command: ['sleep', '3600'] } } };
+  await apply(podOf('hangs', { containers: [shell('main', waits(), { lifecycle })] }));
+  await says('hangs', /Normal +Started +Pod\/hangs/);
+  expect((await run('get pod hangs --no-headers')).split(/ +/).slice(1, 3)).toEqual([
+    '0/1',
+    'ContainerCreating',
+  ]);
+  await run('delete pod hangs');
+});
+
 it('preStop that fails: is told, and the container ends all the same', async () => {
   const lifecycle = { preStop: { exec: { command: ['false'] } } };
   await apply(podOf('ill-stopped', { containers: [shell('main', waits(), { lifecycle })] }));

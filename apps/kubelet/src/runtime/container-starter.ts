@@ -18,6 +18,7 @@ import { findContainer, type PodRuntimeStatus } from './pod-runtime-status';
 import { podStep } from './pod-step';
 import { verifyRunAsNonRoot } from './security-context';
 import { StartError } from './start-error';
+import { unlessAborted } from './unless-aborted';
 
 /** What the rest of the kubelet contributes to a container. */
 export interface PodInputs {
@@ -122,7 +123,8 @@ export class ContainerStarter {
     let volumeImages: ReadonlyMap<string, string>;
     try {
       volumeImages = await at.imageVolumes.of(container);
-      ready = await images.ensure({
+      // A pull that nobody waits for any more goes on: the image may be wanted again.
+      const found = images.ensure({
         pod,
         image: container.image ?? '',
         pullPolicy: container.imagePullPolicy,
@@ -131,6 +133,7 @@ export class ContainerStarter {
         pullSecrets: at.pullSecrets,
         traceParent: at.trace,
       });
+      ready = await unlessAborted(at.signal, found);
     } catch (error) {
       if (error instanceof StartError) failed(error, error.reason);
       throw error;

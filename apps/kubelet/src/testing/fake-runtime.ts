@@ -56,6 +56,8 @@ export class FakeRuntime {
   });
   /** Calls that are not answered, as `CreateContainer NAME` and `ListPodSandbox`. */
   readonly hanging = new Set<string>();
+  /** Called for each pull, which takes as long. */
+  onPull: (name: string) => void | Promise<void> = () => undefined;
   /** Called when a container is asked to stop; its exit code. */
   onStop: (container: FakeContainer, graceSeconds: number) => number | Promise<number> = () => 143;
   networkReady = false;
@@ -390,9 +392,10 @@ export class FakeRuntime {
         const name = image?.image ?? '';
         return this.images.has(name) ? { image: { id: `sha256:${name}`, repoTags: [name], size: 1000 } } : {};
       },
-      pullImage: ({ image }) => {
+      pullImage: async ({ image }) => {
         const name = image?.image ?? '';
         this.calls.push(`PullImage ${name}`);
+        await this.onPull(name);
         const failure = this.broken.get(name);
         if (failure) throw new CriError('NOT_FOUND', failure);
         this.images.add(name);
