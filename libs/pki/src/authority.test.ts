@@ -225,6 +225,38 @@ it('issues with an authority that has an RSA key', async () => {
   expect(new X509Certificate(pair.certificate).verify(publicKey)).toBe(true);
 });
 
+// Made by openssl with `subjectKeyIdentifier=01:02:…:14`: as Go's since 1.25, none that SHA-1 gives.
+const authorityWithOwnIdentifier = {
+  certificate: `-----BEGIN CERTIFICATE-----
+MIIBijCCAS+gAwIBAgIUdWRe1bB9p3rA3IvHqypVTl9lK9cwCgYIKoZIzj0EAwIw
+GTEXMBUGA1UEAwwObWFkZSBlbHNld2hlcmUwIBcNMjYxMTMwMDgzOTMyWhgPMjEy
+NjExMDYwODM5MzJaMBkxFzAVBgNVBAMMDm1hZGUgZWxzZXdoZXJlMFkwEwYHKoZI
+zj0CAQYIKoZIzj0DAQcDQgAEWDvGQthZDXmxBF2EjKmnrjVNpHPRq8K/AX6q8GcQ
+eIUOWpX0WP0w7OT/mfdZuJ3Eul64f0lPjSBFf2D81vEcO6NTMFEwHwYDVR0jBBgw
+FoAUlWNUkbLZwTHi7Y3aesXx9BmXcc0wDwYDVR0TAQH/BAUwAwEB/zAdBgNVHQ4E
+FgQUAQIDBAUGBwgJCgsMDQ4PEBESExQwCgYIKoZIzj0EAwIDSQAwRgIhAOSQR7Kv
+Nuj4QESySPVFgrAgLpMW3ic3oFFlQaFzRwkqAiEAmOu9dZ52hTGtyeAEZdQKz/fm
+1XxIjezf4lUPFqxZ4fo=
+-----END CERTIFICATE-----
+`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgH5Y94edEe3xzmBZk
+ljKDr4KS3EwhLEnwtZNapukoKkOhRANCAARYO8ZC2FkNebEEXYSMqaeuNU2kc9Gr
+wr8BfqrwZxB4hQ5alfRY/TDs5P+Z91m4ncS6Xrh/SU+NIEV/YPzW8Rw7
+-----END PRIVATE KEY-----
+`,
+};
+
+it("names its authority's key as the authority does, which clients compare", async () => {
+  const pair = await issueCertificate(authorityWithOwnIdentifier, {
+    commonName: 'x',
+    usages: ['serverAuth'],
+    now,
+  });
+  const issuer = new X509Certificate(authorityWithOwnIdentifier.certificate);
+  expect(new X509Certificate(pair.certificate).checkIssued(issuer)).toBe(true);
+});
+
 it.each(['127.0.0.1', '::', '::1', '2001:db8::8:800:200c:417a', 'fe80:0:0:0:1:2:3:4', '::ffff:10.0.0.1'])(
   'keeps the address %s',
   async (address) => {

@@ -159,10 +159,10 @@ const issuers = new WeakMap<CertificateAuthority, Issuer>();
 function issuerOf(ca: CertificateAuthority): Issuer {
   let issuer = issuers.get(ca);
   if (!issuer) {
-    const { subject, publicKey } = readAuthority(ca.certificate);
+    const { subject, keyIdentifier } = readAuthority(ca.certificate);
     issuer = {
       subject,
-      keyIdentifier: authorityKeyIdentifier(publicKey),
+      keyIdentifier: authorityKeyIdentifier(keyIdentifier),
       ends: new Date(new X509Certificate(ca.certificate).validTo),
       signer: signerOf(ca.key),
     };

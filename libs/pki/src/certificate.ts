@@ -12,7 +12,14 @@ import {
   unsignedInteger,
   type Der,
 } from './der';
-import { memberAt, members, readBitString, readElement } from './der-reader';
+import {
+  memberAt,
+  members,
+  readBitString,
+  readElement,
+  readObjectIdentifier,
+  type DerElement,
+} from './der-reader';
 import type { Signer } from './keys';
 import { fromPem, toPem } from './pem';
 import type { ExtendedKeyUsage, KeyUsage } from './types';
@@ -48,6 +55,9 @@ const keyUsageBits: readonly KeyUsage[] = [
   'decipherOnly',
 ];
 
+/** `[3]` of a certificate. */
+const extensionsTag = 0xa3;
+
 export const extension = (type: string, content: Uint8Array, isCritical = false): Der =>
   sequence(objectIdentifier(type), ...(isCritical ? [booleanTrue] : []), octetString(content));
 
@@ -80,9 +90,9 @@ function extendedKeyUsage(usages: readonly ExtendedKeyUsage[]): Der[] {
   return [extension(extensionTypes.extendedKeyUsage, sequence(...types))];
 }
 
-/** By which key a certificate is signed, that of `publicKey`. */
-export const authorityKeyIdentifier = (publicKey: Buffer): Der =>
-  extension(extensionTypes.authorityKeyIdentifier, sequence(implicit(0, keyIdentifier(publicKey))));
+/** By which key a certificate is signed, as its authority calls it. */
+export const authorityKeyIdentifier = (identifier: Buffer): Der =>
+  extension(extensionTypes.authorityKeyIdentifier, sequence(implicit(0, identifier)));
 
 /** SHA-1 of the key's bits. Source: RFC 5280, 4.2.1.2, method 1. */
 function keyIdentifier(publicKey: Buffer): Buffer {
@@ -127,9 +137,24 @@ function serialNumber(): Buffer {
 }
 
 /** What the certificates that an authority issues repeat of its own. */
-export function readAuthority(certificate: string): { subject: Buffer; publicKey: Buffer } {
+export function readAuthority(certificate: string): { subject: Buffer; keyIdentifier: Buffer } {
   const fields = members(memberAt(members(readElement(fromPem(certificate, 'CERTIFICATE'))), 0));
   // Version 1 has no field for the version.
   const offset = fields[0]?.tag === 0xa0 ? 1 : 0;
-  return { subject: memberAt(fields, offset + 4).whole, publicKey: memberAt(fields, offset + 5).whole };
+  const publicKey = memberAt(fields, offset + 5).whole;
+  return {
+    subject: memberAt(fields, offset + 4).whole,
+    keyIdentifier: statedKeyIdentifier(fields) ?? keyIdentifier(publicKey),
+  };
+}
+
+/** Others may derive theirs in another way (Go, from SHA-256), and clients compare it. */
+function statedKeyIdentifier(fields: readonly DerElement[]): Buffer | undefined {
+  const extensions = fields.find(({ tag }) => tag === extensionsTag);
+  const all = extensions ? members(memberAt(members(extensions, extensionsTag), 0)) : [];
+  for (const parts of all.map((one) => members(one))) {
+    if (readObjectIdentifier(memberAt(parts, 0)) !== extensionTypes.subjectKeyIdentifier) continue;
+    return readElement(memberAt(parts, parts.length - 1, 0x04).content).content;
+  }
+  return undefined;
 }
