@@ -1,6 +1,7 @@
 import { apiVersionOf, loadSchemas, type KubeObject, type ResourceDescriptor } from '@tinkernetes/api';
 import { badRequest } from '@tinkernetes/apimachinery';
-import { decoderOf, TypeMismatchError, type DecodeState } from './type-decoder';
+import { decoderOf } from './type-decoder';
+import { TypeMismatchError, type DecodeState } from './decode-state';
 import { unknownFields } from './strict-errors';
 
 export interface DecodedObject {

@@ -1,4 +1,4 @@
-import type { Decode, DecodeState } from './type-decoder';
+import type { Decode, DecodeState } from './decode-state';
 
 /** Structs that hold most of an object, of which a write changes one and leaves the others as they are. */
 export const isLargeStruct = (struct: string): boolean => /(?:Spec|Status)$/.test(struct);

@@ -1,6 +1,6 @@
 import { canonicalQuantity, quantityFormatError } from '@tinkernetes/apimachinery';
-import type { Decode } from './type-decoder';
-import { jsonTypeOf, TypeMismatchError } from './type-decoder';
+import type { Decode } from './decode-state';
+import { jsonTypeOf, TypeMismatchError } from './decode-state';
 import { schemaOrArray, schemaOrBool, schemaOrStringArray } from './union-decoders';
 
 const plain = (value: unknown, goType: string): TypeMismatchError =>

@@ -1,5 +1,5 @@
 import { loadSchemas, type OpenAPISchema } from '@tinkernetes/api';
-import { referenceOf, shortName } from './type-decoder';
+import { referenceOf, shortName } from './schema-names';
 import { scalarDecoders } from './scalar-decoders';
 
 /** `unknown field "spec.containers[0].imagee"` for each field without a place in the type, in document order. */

@@ -1,5 +1,6 @@
 import { isObject } from '@tinkernetes/apimachinery';
-import { decoderOf, mismatch, TypeMismatchError, type Decode, type DecodeState } from './type-decoder';
+import { decoderOf } from './type-decoder';
+import { mismatch, TypeMismatchError, type Decode, type DecodeState } from './decode-state';
 
 const schemaProps = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps';
 

@@ -1,7 +1,10 @@
 import { loadSchemas, type OpenAPISchema } from '@tinkernetes/api';
 import { isObject } from '@tinkernetes/apimachinery';
 import { scalarDecoders } from './scalar-decoders';
-import { base64Problem, fieldNames, referenceOf, shortName, TypeMismatchError } from './type-decoder';
+import { base64Problem } from './base64-problem';
+import { fieldNames } from './go-fields';
+import { referenceOf, shortName } from './schema-names';
+import { TypeMismatchError } from './decode-state';
 
 /**
  * Why a map of values is no object of a type, as the converter words it that turns strategically patched maps into

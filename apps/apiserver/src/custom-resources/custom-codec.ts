@@ -1,7 +1,7 @@
 import type { KubeObject } from '@tinkernetes/api';
 import { isObject, badRequest } from '@tinkernetes/apimachinery';
 import type { ObjectCodec } from '../codec/object-codec';
-import { TypeMismatchError } from '../codec/type-decoder';
+import { TypeMismatchError } from '../codec/decode-state';
 import { withDefaults } from './defaults';
 import { prune, pruneMetadata } from './prune';
 import { type Schema } from './structural-schema';

@@ -1,6 +1,7 @@
 import { invalid, isObject } from '@tinkernetes/apimachinery';
 import type { FieldError } from '../contracts';
-import { decoderOf, jsonTypeOf, TypeMismatchError } from '../codec/type-decoder';
+import { decoderOf } from '../codec/type-decoder';
+import { jsonTypeOf, TypeMismatchError } from '../codec/decode-state';
 import { unknownFields } from '../codec/strict-errors';
 import { itemsOf, propertyOf, valuesOf, type Schema } from './structural-schema';
 

@@ -8,7 +8,7 @@ import {
   type Configuration,
 } from '@tinkernetes/apimachinery';
 import { hasCuts, JsonSyntaxError } from '../codec/json-reader';
-import { jsonTypeOf } from '../codec/type-decoder';
+import { jsonTypeOf } from '../codec/decode-state';
 import { unstructuredProblem } from '../codec/unstructured-problem';
 import { parseYaml } from '../codec/yaml-reader';
 import { fieldManagement } from '../registry/generic/field-tracking';

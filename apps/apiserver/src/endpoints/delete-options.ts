@@ -1,7 +1,8 @@
 import { badRequest, invalid, invalidError, notSupported } from '@tinkernetes/apimachinery';
 import { int64Problem } from '../codec/go-integers';
 import { JsonSyntaxError, parseJson } from '../codec/json-reader';
-import { decoderOf, TypeMismatchError } from '../codec/type-decoder';
+import { decoderOf } from '../codec/type-decoder';
+import { TypeMismatchError } from '../codec/decode-state';
 import type { FieldError } from '../contracts';
 import type { DeleteRequest } from '../registry/generic/deletion';
 import { readBody } from '../server/body';

@@ -11,7 +11,7 @@ import {
 } from '@tinkernetes/apimachinery';
 import { hasCuts, JsonSyntaxError, parseJson, type ParsedJson } from '../codec/json-reader';
 import type { ObjectCodec } from '../codec/object-codec';
-import { jsonTypeOf } from '../codec/type-decoder';
+import { jsonTypeOf } from '../codec/decode-state';
 import { readBody } from '../server/body';
 import type { EndpointContext, ResourceRequest } from './context';
 import { checkPatchedType, decodePatched, reportPatched, showPatched } from './patch-strictness';

@@ -1,6 +1,6 @@
 import { badRequest, StatusError } from '@tinkernetes/apimachinery';
 import { JsonSyntaxError, parseJson, type ParsedJson } from '../codec/json-reader';
-import { jsonTypeOf } from '../codec/type-decoder';
+import { jsonTypeOf } from '../codec/decode-state';
 import { parseYaml } from '../codec/yaml-reader';
 import { decodeProtobuf } from '../protobuf';
 
