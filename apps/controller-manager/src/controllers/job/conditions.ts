@@ -1,4 +1,4 @@
-import type { Job, JobCondition } from '@tinkernetes/api';
+import type { Job, JobCondition, JobStatus } from '@tinkernetes/api';
 import { findCondition } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
 import type { Verdict } from './verdict';
@@ -54,4 +54,27 @@ export function suspensionOf(job: Job): ConditionValue | undefined {
   if (!job.spec.suspend && current?.status === 'True')
     return { type: 'Suspended', status: 'False', reason: 'JobResumed', message: 'Job resumed' };
   return undefined;
+}
+
+export interface JobEvent {
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+}
+
+/** What is told of a Job that has ended with this status. Source: job controller recordJobFinished. */
+export function endEventsOf(
+  { spec: { completions } }: Job,
+  { succeeded = 0 }: JobStatus,
+  verdict: Exclude<Verdict, { is: 'running' }>,
+): JobEvent[] {
+  if (verdict.is === 'failed') return [{ type: 'Warning', reason: verdict.reason, message: verdict.message }];
+  const completed: JobEvent = { type: 'Normal', reason: 'Completed', message: 'Job completed' };
+  if (completions === undefined || succeeded <= completions) return [completed];
+  const surplus: JobEvent = {
+    type: 'Warning',
+    reason: 'TooManySucceededPods',
+    message: 'Too many succeeded pods running after completion count reached',
+  };
+  return [surplus, completed];
 }

@@ -28,7 +28,14 @@ import { sameStatus } from '../shared/same-status';
 import { watchObjects } from '../shared/watch-objects';
 import { account, indexFields, type Accounting } from './accounting';
 import { afterBackoff } from './backoff';
-import { announcementOf, endOf, isJobFinished, suspensionOf, withJobCondition } from './conditions';
+import {
+  announcementOf,
+  endEventsOf,
+  endOf,
+  isJobFinished,
+  suspensionOf,
+  withJobCondition,
+} from './conditions';
 import { demandOf } from './demand';
 import { releasePod } from './finalizers';
 import { isCountedOnly } from './counted-only';
@@ -250,7 +257,7 @@ class JobController implements Reconciler {
     const status: JobStatus = { ...base, ...counts };
     const isOver = verdict.is !== 'running' && stillTracked.size === 0 && this.nothingRuns(view);
     await this.writeStatus(job, isOver ? this.finalStatus(status, verdict) : status);
-    if (isOver) this.announceEnd(view.job, verdict);
+    if (isOver) this.announceEnd(view.job, status, verdict);
   }
 
   private async release(pod: Pod): Promise<void> {
@@ -279,11 +286,10 @@ class JobController implements Reconciler {
     };
   }
 
-  private announceEnd(job: Job, verdict: Exclude<Verdict, { is: 'running' }>): void {
-    const { recorder } = this.context;
+  private announceEnd(job: Job, status: JobStatus, verdict: Exclude<Verdict, { is: 'running' }>): void {
     this.metrics.finished(job, verdict.is === 'complete' ? 'succeeded' : 'failed', verdict.reason);
-    if (verdict.is === 'complete') recorder.event(job, 'Normal', 'Completed', 'Job completed');
-    else recorder.event(job, 'Warning', verdict.reason, verdict.message);
+    for (const { type, reason, message } of endEventsOf(job, status, verdict))
+      this.context.recorder.event(job, type, reason, message);
   }
 
   /** The status but for its counters of finished Pods. */
