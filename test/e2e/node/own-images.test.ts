@@ -86,7 +86,7 @@ it('crash-times: fails in its first runs', async () => {
 
 it('ready-for and unready-for: answers for a while, and not for a while', async () => {
   const readinessProbe = { exec: { command: ['true'] }, periodSeconds: 1, failureThreshold: 1 };
-  const turns = { 'ready-for': '3s', 'unready-for': '3s' };
+  const turns = { 'ready-for': '2s', 'unready-for': '2s' };
   await apply(pod('turns', turns, { readinessProbe }));
   for (const expected of ['true', 'false', 'true']) await reads('turns', 'ready', expected);
 });
