@@ -9,7 +9,7 @@ import { fill, mapMember } from '../../fill';
 import { defaultPodTemplate } from '../../pod-spec/defaults';
 import { notNegative, requireOneOf } from '../../rules';
 import type { Errors } from '../../rules';
-import { validateJobRules } from '../job/validate';
+import { validateJobRules } from '../job/job-rules';
 import { isKnownTimeZone, scheduleProblem } from './schedule';
 
 /** Jobs are named after their CronJob, with a time behind it. */
