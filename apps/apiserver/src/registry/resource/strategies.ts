@@ -21,7 +21,7 @@ import { fill, mapList, mapMember } from '../fill';
 import { immutable } from '../immutable';
 import { isExtendedResource } from '../pod-spec/resources';
 import { validateNodeSelector } from '../pod-spec/scheduling';
-import { validateCsiDriverName } from '../pod-spec/volumes';
+import { validateCsiDriverName } from '../pod-spec/volume-sources';
 import { check, eachOf } from '../rules';
 import type { Errors } from '../rules';
 import { qualified, validateDevices, validateOpaque, validateSelectors } from './validate-devices';

@@ -19,7 +19,7 @@ import {
   tooLong,
 } from '@tinkernetes/apimachinery';
 import { CelCompileError, CelEnvironment } from '@tinkernetes/cel';
-import { validateCsiDriverName } from '../pod-spec/volumes';
+import { validateCsiDriverName } from '../pod-spec/volume-sources';
 import { check, eachOf, oneOf, requireName } from '../rules';
 import type { Errors } from '../rules';
 

@@ -14,7 +14,7 @@ import { age } from '../../printers/cells';
 import { defineStrategy } from '../define-strategy';
 import { immutable } from '../immutable';
 import { validateLabelSelector } from '../pod-spec/label-selectors';
-import { validateCsiDriverName } from '../pod-spec/volumes';
+import { validateCsiDriverName } from '../pod-spec/volume-sources';
 import { check, eachOf, notNegative, requireName, requireValue } from '../rules';
 import type { Errors } from '../rules';
 

@@ -1,7 +1,7 @@
 import type { PersistentVolumeSpec, SecretReference } from '@tinkernetes/api';
 import { child, isDns1123Label, isDns1123Subdomain } from '@tinkernetes/apimachinery';
 import { noBacksteps } from '../../pod-spec/paths';
-import { sharedSourceRules, validateCsiDriverName } from '../../pod-spec/volumes';
+import { sharedSourceRules, validateCsiDriverName } from '../../pod-spec/volume-sources';
 import { requireName, requireValue, within } from '../../rules';
 import type { Errors } from '../../rules';
 
