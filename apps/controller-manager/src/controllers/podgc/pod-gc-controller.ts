@@ -1,12 +1,18 @@
 import { Nodes, Pods, type Pod } from '@tinkernetes/api';
-import { ignoreNotFound, isConflict, isNotFound, isPodTerminal } from '@tinkernetes/apimachinery';
-import { formatTime } from '@tinkernetes/component-base';
+import { ignoreNotFound, isConflict, isNotFound, keyOf } from '@tinkernetes/apimachinery';
 import type { ControllerContext, RunnableController } from '../../manager/context';
-import { missingNodesOf, stuckOf, surplusOf, type Removal } from './plan';
+import {
+  lastStatusOf,
+  lostNodesOf,
+  missingNodesOf,
+  missingSinceWhen,
+  orphansOf,
+  stuckOf,
+  surplusOf,
+  type Removal,
+} from './plan';
 
 const periodMs = 20_000;
-/** How long a node must be gone before its Pods are taken for lost. */
-const quarantineMs = 40_000;
 
 /**
  * Removes Pods that nobody else will: of nodes that are gone or out of service, terminating ones that were never
@@ -16,7 +22,7 @@ export function startPodGcController(context: ControllerContext): RunnableContro
   const { client, clock, flags, informers, logger, metrics, signal } = context;
   const nodes = informers.for(Nodes);
   const pods = informers.for(Pods);
-  const missingSince = new Map<string, number>();
+  let missingSince: ReadonlyMap<string, number> = new Map();
   const removed = metrics.counter(
     'pod_gc_collector_force_delete_pods_total',
     'Number of pods that are being forcefully deleted since the Pod GC Controller started.',
@@ -39,22 +45,9 @@ export function startPodGcController(context: ControllerContext): RunnableContro
 
   async function removeOrphans(all: readonly Pod[]): Promise<void> {
     const now = clock.now();
-    const missing = missingNodesOf(all, nodeOf);
-    for (const name of missingSince.keys()) if (!missing.has(name)) missingSince.delete(name);
-    for (const name of missing) missingSince.set(name, missingSince.get(name) ?? now);
-    const lost = [...missing].filter((name) => now - (missingSince.get(name) ?? now) >= quarantineMs);
-    for (const name of lost) {
-      if (await exists(name)) continue;
-      const condition = {
-        type: 'DisruptionTarget',
-        status: 'True',
-        reason: 'DeletionByPodGC',
-        message: 'PodGC: node no longer exists',
-        lastTransitionTime: formatTime(now),
-      };
-      for (const pod of all.filter((p) => p.spec.nodeName === name))
-        await remove({ pod, reason: 'orphaned' }, condition);
-    }
+    missingSince = missingSinceWhen(missingSince, missingNodesOf(all, nodeOf), now);
+    for (const name of lostNodesOf(missingSince, now))
+      if (!(await exists(name))) for (const removal of orphansOf(all, name)) await remove(removal);
   }
 
   /** The cache may be behind. */
@@ -62,16 +55,15 @@ export function startPodGcController(context: ControllerContext): RunnableContro
     return (await client.for(Nodes).get(node, { signal }).catch(ignoreNotFound)) !== undefined;
   }
 
-  /** By force: nobody is there to stop its containers. A Pod that has not ended yet counts as failed. */
-  async function remove(
-    { pod, reason }: Removal,
-    condition?: { type: string; status: string; reason: string; message: string; lastTransitionTime: string },
-  ): Promise<void> {
+  /** By force: nobody is there to stop its containers. What fails is tried again in the next round. */
+  async function remove(removal: Removal): Promise<void> {
+    const { pod, reason } = removal;
     const { name, namespace, uid } = pod.metadata;
+    removed.inc({ namespace: namespace ?? '', reason });
     try {
-      if (!isPodTerminal(pod)) {
-        // Its role allows patches only.
-        const status = { phase: 'Failed', ...(condition ? { conditions: [condition] } : {}) };
+      const status = lastStatusOf(removal, clock.now());
+      // Its role allows patches only.
+      if (status)
         await client
           .for(Pods)
           .patch(
@@ -79,14 +71,13 @@ export function startPodGcController(context: ControllerContext): RunnableContro
             { metadata: { uid }, status },
             { type: 'strategic', subresource: 'status', namespace, signal },
           );
-      }
       await client
         .for(Pods)
         .delete(name, { namespace, gracePeriodSeconds: 0, preconditions: { uid }, signal });
-      removed.inc({ namespace: namespace ?? '', reason });
     } catch (error) {
       failed.inc({ namespace: namespace ?? '', reason });
-      if (!isNotFound(error) && !isConflict(error)) throw error;
+      if (!signal.aborted && !isNotFound(error) && !isConflict(error))
+        logger.warn({ err: error, pod: keyOf(pod) }, 'removing a Pod failed');
     }
   }
 
