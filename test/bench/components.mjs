@@ -7,7 +7,11 @@ import { dirname, join } from 'node:path';
 import { root } from './cluster.mjs';
 
 /** As the launcher starts its children. */
-const nodeFlags = ['--max-semi-space-size=4', '--v8-pool-size=1', '--interrupt-budget=135168'];
+const nodeFlags = [
+  '--max-semi-space-size=4',
+  '--v8-pool-size=1',
+  ...(process.version.startsWith('v20.') ? ['--interrupt-budget=135168'] : []),
+];
 const env = {
   MALLOC_ARENA_MAX: '2',
   MALLOC_TRIM_THRESHOLD_: '131072',

@@ -8,16 +8,23 @@ import type { ComponentExit, Launcher, ReadyInfo, RunningComponent } from './typ
 
 /**
  * V8 settings for small, mostly idle processes: a small young generation and no idle helper threads cost a busy
- * process little and save several megabytes in each of a dozen. Code has to run twice as
- * long as by default before it is optimized: of what a young process's work cost, a third was the compiler, for much that
- * hardly ran after that. Any longer, and a busy process gains less by that than unoptimized code costs it.
+ * process little and save several megabytes in each of a dozen.
  */
 const nodeFlags = [
   '--max-semi-space-size=4',
   '--v8-pool-size=1',
-  '--interrupt-budget=135168',
   '--enable-source-maps',
+  ...lateOptimization(process.versions.node),
 ];
+
+/**
+ * Code has to run twice as long as by default before it is optimized: of what a young process's work cost, a third was
+ * the compiler, for much that hardly ran after that. Any longer, and a busy process gains less by that than unoptimized
+ * code costs it. Node 22 and 24 know no such flag, and refuse to start with it.
+ */
+function lateOptimization(nodeVersion: string): string[] {
+  return nodeVersion.startsWith('20.') ? ['--interrupt-budget=135168'] : [];
+}
 
 /** The API server holds much that lives long: its heap is to grow by little more than half of that before it is collected. */
 const apiserverFlags = ['--heap-growing-percent=60'];
