@@ -17,6 +17,7 @@ export * from './status-builders';
 export * from './status-error';
 export * from './validation/addresses';
 export * from './validation/field-error';
+export { goEscapes, goQuote } from './validation/go-quote';
 export * from './validation/names';
 export { applyJsonPatch } from './patch/json-patch';
 export { applyMergePatch } from './patch/merge-patch';

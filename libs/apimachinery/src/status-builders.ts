@@ -1,6 +1,6 @@
 import type { StatusCause } from '@tinkernetes/api';
 import { StatusError } from './status-error';
-import { goQuote } from './validation/field-error';
+import { goQuote } from './validation/go-quote';
 import type { FieldErrors } from './validation/field-error';
 
 /** A resource or kind with its group; `''` is the core group. */

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
-import { hasCuts, JsonSyntaxError, parseJson } from './json-reader';
+import { hasCuts } from './json-depth';
+import { JsonSyntaxError } from './json-syntax-error';
+import { parseJson } from './json-reader';
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
@@ -22,6 +24,7 @@ describe('parseJson', () => {
     ['nul', 'unexpected end of JSON input'],
     ['{"a":tru}', "invalid character '}' in literal true (expecting 'e')"],
     ['"\\x"', "invalid character 'x' in string escape code"],
+    ['\\', "invalid character '\\\\' looking for beginning of value"],
     ['"\t"', "invalid character '\\t' in string literal"],
     ['\ufeff{}', "invalid character 'ï' looking for beginning of value"],
   ])('refuses %s in the words of encoding/json', (text, message) => {

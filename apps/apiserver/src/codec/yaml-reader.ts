@@ -8,7 +8,11 @@ import {
   type ScalarTag,
   type YAMLParseError,
 } from 'yaml';
-import { hasSurrogates, JsonSyntaxError, maxDepth, parseJson, type ParsedJson } from './json-reader';
+import { hasSurrogates } from './surrogates';
+import { parseJson } from './json-reader';
+import { JsonSyntaxError } from './json-syntax-error';
+import { maxDepth } from './json-depth';
+import type { ParsedJson } from './parsed-json';
 
 export type ParsedYaml = Required<ParsedJson>;
 

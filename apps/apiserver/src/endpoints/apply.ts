@@ -7,7 +7,8 @@ import {
   StatusError,
   type Configuration,
 } from '@tinkernetes/apimachinery';
-import { hasCuts, JsonSyntaxError } from '../codec/json-reader';
+import { hasCuts } from '../codec/json-depth';
+import { JsonSyntaxError } from '../codec/json-syntax-error';
 import { jsonTypeOf } from '../codec/decode-state';
 import { unstructuredProblem } from '../codec/unstructured-problem';
 import { parseYaml } from '../codec/yaml-reader';

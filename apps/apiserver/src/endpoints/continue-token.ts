@@ -1,5 +1,5 @@
 import { badRequest } from '@tinkernetes/apimachinery';
-import { quoteChar } from '../codec/json-reader';
+import { quoteChar } from '../codec/json-syntax-error';
 
 /** Where the next page begins: upstream's own token (k8s.io/apiserver/pkg/storage/continue.go). */
 export interface ContinueToken {

@@ -1,6 +1,7 @@
 import { badRequest, invalid, invalidError, notSupported } from '@tinkernetes/apimachinery';
 import { int64Problem } from '../codec/go-integers';
-import { JsonSyntaxError, parseJson } from '../codec/json-reader';
+import { JsonSyntaxError } from '../codec/json-syntax-error';
+import { parseJson } from '../codec/json-reader';
 import { decoderOf } from '../codec/type-decoder';
 import { TypeMismatchError } from '../codec/decode-state';
 import type { FieldError } from '../contracts';

@@ -9,7 +9,10 @@ import {
   isObject,
   type StatusError,
 } from '@tinkernetes/apimachinery';
-import { hasCuts, JsonSyntaxError, parseJson, type ParsedJson } from '../codec/json-reader';
+import { hasCuts } from '../codec/json-depth';
+import { JsonSyntaxError } from '../codec/json-syntax-error';
+import { parseJson } from '../codec/json-reader';
+import type { ParsedJson } from '../codec/parsed-json';
 import type { ObjectCodec } from '../codec/object-codec';
 import { jsonTypeOf } from '../codec/decode-state';
 import { readBody } from '../server/body';

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@tinkernetes/api';
 import { badRequest, invalidError, type StatusError } from '@tinkernetes/apimachinery';
-import { hasCuts, maxDepth } from '../codec/json-reader';
+import { hasCuts, maxDepth } from '../codec/json-depth';
 import { schemaCodec, type ObjectCodec } from '../codec/object-codec';
 import { bodyFormat, excerpt, parseBody, unrecognized } from '../server/decode-body';
 import { readBody } from '../server/body';

@@ -1,6 +1,6 @@
 import { Reader } from 'protobufjs/minimal';
 import { badRequest, setOwn, StatusError } from '@tinkernetes/apimachinery';
-import { wellFormed } from '../codec/json-reader';
+import { wellFormed } from '../codec/surrogates';
 import { messageType, type FieldType, type MessageType, type ScalarName } from './message-types';
 import { specialTypes } from './special-types';
 import { unionTypes } from './union-types';

@@ -1,5 +1,7 @@
 import { badRequest, StatusError } from '@tinkernetes/apimachinery';
-import { JsonSyntaxError, parseJson, type ParsedJson } from '../codec/json-reader';
+import { JsonSyntaxError } from '../codec/json-syntax-error';
+import { parseJson } from '../codec/json-reader';
+import type { ParsedJson } from '../codec/parsed-json';
 import { jsonTypeOf } from '../codec/decode-state';
 import { parseYaml } from '../codec/yaml-reader';
 import { decodeProtobuf } from '../protobuf';

@@ -1,6 +1,7 @@
 import type { FinishedStep } from '@tinkernetes/component-base';
 import { isObject, badRequest } from '@tinkernetes/apimachinery';
-import { JsonSyntaxError, parseJson } from '../codec/json-reader';
+import { JsonSyntaxError } from '../codec/json-syntax-error';
+import { parseJson } from '../codec/json-reader';
 import type { ApiRequest, RequestInfo, UserInfo } from '../contracts';
 import { readBody } from '../server/body';
 import { sendJson } from '../server/respond';

@@ -1,5 +1,5 @@
 import { StatusError } from '../status-error';
-import { goQuote } from '../validation/field-error';
+import { goQuote } from '../validation/go-quote';
 import type { FieldSet } from './field-set';
 import type { Manager } from './managers';
 

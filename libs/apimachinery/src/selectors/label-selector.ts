@@ -1,5 +1,5 @@
 import type { LabelSelector } from '@tinkernetes/api';
-import { goQuote } from '../validation/field-error';
+import { goQuote } from '../validation/go-quote';
 import { LabelSelectorParser } from './label-parser';
 import { formatRequirement, newRequirement, requirementMatches } from './requirement';
 import type { LabelOperator, Labels, Requirement } from './requirement';

@@ -1,3 +1,5 @@
+import { goQuote } from './go-quote';
+
 /** A field that breaks a rule; rendered as upstream words it (`spec.replicas: Invalid value: -1: must be …`). */
 export interface FieldError {
   readonly reason:
@@ -16,37 +18,10 @@ export interface FieldError {
   /** Without the field: `Required value`, `Invalid value: "x": must …`. */
   readonly message: string;
 }
+
 export type FieldErrors = readonly FieldError[];
 
 const withDetail = (text: string, detail: string | undefined) => (detail ? `${text}: ${detail}` : text);
-
-/** A string as Go's `%q` writes it. */
-export function goQuote(text: string): string {
-  let quoted = '';
-  for (const char of text) quoted += goEscapes[char] ?? escapeUnprintable(char);
-  return `"${quoted}"`;
-}
-const goEscapes: Readonly<Record<string, string>> = {
-  '"': '\\"',
-  '\\': '\\\\',
-  '\n': '\\n',
-  '\t': '\\t',
-  '\r': '\\r',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\v': '\\v',
-  '\x07': '\\a',
-};
-function escapeUnprintable(char: string): string {
-  const code = char.codePointAt(0) ?? 0;
-  if (code < 0x20 || code === 0x7f) return `\\x${code.toString(16).padStart(2, '0')}`;
-  if (/^[\p{C}\p{Z}]$/u.test(char) && char !== ' ') {
-    return code > 0xffff
-      ? `\\U${code.toString(16).padStart(8, '0')}`
-      : `\\u${code.toString(16).padStart(4, '0')}`;
-  }
-  return char;
-}
 
 /** The value as `field.Error` prints it: strings quoted as Go does, `null` for nothing, the rest as JSON. */
 function formatBadValue(value: unknown): string {
@@ -66,7 +41,9 @@ function goJson(value: unknown): string {
 /** The field paths of nested values: `child('spec', 'ports')`, `index(path, 0)`, `mapKey(path, 'a')`. */
 export const child = (path: string, ...names: string[]): string =>
   names.reduce((parent, name) => (parent === '' ? name : `${parent}.${name}`), path);
+
 export const index = (path: string, i: number): string => `${path}[${i}]`;
+
 export const mapKey = (path: string, key: string): string => `${path}[${key}]`;
 
 /** Builders under upstream's names. Source: k8s.io/apimachinery/pkg/util/validation/field. */
@@ -75,26 +52,31 @@ export const required = (field: string, detail?: string): FieldError => ({
   field,
   message: withDetail('Required value', detail),
 });
+
 export const invalid = (field: string, value: unknown, detail?: string): FieldError => ({
   reason: 'FieldValueInvalid',
   field,
   message: withDetail(`Invalid value: ${formatBadValue(value)}`, detail),
 });
+
 export const duplicate = (field: string, value: unknown, detail?: string): FieldError => ({
   reason: 'FieldValueDuplicate',
   field,
   message: withDetail(`Duplicate value: ${formatBadValue(value)}`, detail),
 });
+
 export const forbidden = (field: string, detail?: string): FieldError => ({
   reason: 'FieldValueForbidden',
   field,
   message: withDetail('Forbidden', detail),
 });
+
 export const notFoundField = (field: string, value: unknown): FieldError => ({
   reason: 'FieldValueNotFound',
   field,
   message: `Not found: ${formatBadValue(value)}`,
 });
+
 /** The supported values are listed sorted, as upstream's sets are. */
 export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
   reason: 'FieldValueNotSupported',
@@ -104,6 +86,7 @@ export const notSupported = (field: string, value: unknown, supported: readonly 
     supported.length > 0 ? `supported values: ${supported.map(goQuote).join(', ')}` : undefined,
   ),
 });
+
 export const tooLong = (field: string, maxLength: number): FieldError => ({
   reason: 'FieldValueTooLong',
   field,
@@ -114,11 +97,13 @@ export const tooLong = (field: string, maxLength: number): FieldError => ({
       : 'value is too long',
   ),
 });
+
 export const tooMany = (field: string, actual: number, max: number): FieldError => ({
   reason: 'FieldValueTooMany',
   field,
   message: `Too many: ${actual}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`,
 });
+
 export const typeInvalid = (field: string, value: unknown, detail?: string): FieldError => ({
   reason: 'FieldValueTypeInvalid',
   field,

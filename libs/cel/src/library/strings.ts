@@ -1,4 +1,5 @@
 import type { Environment } from '@marcbachmann/cel-js';
+import { goEscapes } from '@tinkernetes/apimachinery';
 
 /** CEL's strings extension beyond what the library has. */
 export function registerStrings(env: Environment): void {
@@ -27,22 +28,10 @@ export function registerQuote(env: Environment): void {
   env.registerType('kubernetes.Strings', { ctor: Strings, fields: {} });
   env.registerConstant('strings', 'kubernetes.Strings', new Strings());
   env.registerFunction('kubernetes.Strings.quote(string): string', (_: Strings, text: string) => {
-    const quoted = text.replace(/["\\\x07\b\f\n\r\t\v]/g, (char) => quotes[char] ?? char);
+    const quoted = text.replace(/["\\\x07\b\f\n\r\t\v]/g, (char) => goEscapes[char] ?? char);
     return `"${quoted}"`;
   });
 }
-
-const quotes: Readonly<Record<string, string>> = {
-  '"': '\\"',
-  '\\': '\\\\',
-  '\x07': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-};
 
 /** `jsonpatch.escapeKey`, for keys in JSON patch paths. */
 export function registerJsonPatch(env: Environment): void {

@@ -9,7 +9,8 @@ import {
   semanticEqual,
   tooLong,
 } from '@tinkernetes/apimachinery';
-import { JsonSyntaxError, parseJson } from '../../../codec/json-reader';
+import { JsonSyntaxError } from '../../../codec/json-syntax-error';
+import { parseJson } from '../../../codec/json-reader';
 import { age } from '../../../printers/cells';
 import { defineStrategy } from '../../define-strategy';
 import { fill } from '../../fill';
