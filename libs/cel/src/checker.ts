@@ -1,6 +1,6 @@
 import { dyn, structOf, type CelType } from './check/cel-type';
 import type { Compiled } from './check/compile';
-import type { Names } from './check/expression-checker';
+import type { Names } from './check/scope';
 
 /** Checks expressions against the types of the variables that they are about, without running them. */
 export class TypeChecker {

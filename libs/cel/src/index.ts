@@ -1,6 +1,6 @@
 import { LruMap } from '@tinkernetes/component-base';
 import type { Compiled } from './check/compile';
-import type { Names } from './check/expression-checker';
+import type { Names } from './check/scope';
 import type { CelType } from './check/cel-type';
 import { TypeChecker } from './checker';
 import type { Engine } from './engine';
@@ -10,7 +10,7 @@ export * as celTypes from './check/cel-type';
 export type { CelType } from './check/cel-type';
 export type { Compiled } from './check/compile';
 export type { SizeOf } from './check/cost-estimator';
-export type { Names } from './check/expression-checker';
+export type { Names } from './check/scope';
 export type { TypeChecker } from './checker';
 export { costExceeded, requestBudget } from './cost';
 export { escapedName, resourceType } from './resource-type';

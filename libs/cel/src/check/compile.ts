@@ -1,6 +1,7 @@
 import { dyn, errorType, formatType, type CelType } from './cel-type';
 import { estimateCost, type SizeOf } from './cost-estimator';
-import { checkExpression, type Names } from './expression-checker';
+import { checkExpression } from './expression-checker';
+import type { Names } from './scope';
 import { describeFindings } from './findings';
 import { literalFindings, patternProblem } from './literal-rules';
 import { parse, UnreadableExpression } from './parser';
