@@ -1,26 +1,18 @@
-import {
-  CronJobs,
-  Jobs,
-  type CronJob,
-  type CronJobStatus,
-  type Job,
-  type ObjectReference,
-} from '@tinkernetes/api';
-import { ignoreNotFound, isAlreadyExists, isNotFound } from '@tinkernetes/apimachinery';
-import { formatTime } from '@tinkernetes/component-base';
-import { controllerRefOf, type ReconcileResult, type Reconciler } from '@tinkernetes/controller';
+import { CronJobs, Jobs, type CronJob, type CronJobStatus, type Job } from '@tinkernetes/api';
+import { controllerOf, ignoreNotFound, isAlreadyExists, isNotFound } from '@tinkernetes/apimachinery';
+import type { ReconcileResult, Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
-import { isJobFinished } from '../job/conditions';
 import { controllerUidIndex, indexByControllerUid } from '../shared/owner-index';
 import { watchOwned } from '../shared/owned-objects';
 import { isNamespaceTerminating } from '../shared/namespace-terminating';
 import { sameStatus } from '../shared/same-status';
 import { watchObjects } from '../shared/watch-objects';
+import { concurrencyOf } from './concurrency';
 import { surplusHistory } from './history';
-import type { Schedule } from './schedule';
+import { observeJobs, unseenActive, type CronJobEvent } from './observed-jobs';
+import { jobName, jobOf, withMadeJob, withScheduleTime } from './scheduled-job';
 
-const scheduledAt = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
 /** Late by this much is still in time: the controller itself needs a moment. */
 const slackMs = 100;
 
@@ -66,48 +58,22 @@ class CronJobController implements Reconciler {
     if (!cronJob || cronJob.metadata.deletionTimestamp) return;
     const jobs = this.jobs.lister.byIndex(controllerUidIndex, cronJob.metadata.uid ?? '');
     await this.cleanUp(cronJob, jobs);
-    const tracked = this.observeJobs(cronJob, jobs);
+    const gone = await this.goneJobs(cronJob, jobs);
+    const { status: tracked, events } = observeJobs(cronJob, jobs, gone);
+    this.tell(cronJob, events);
     const { status, wait } = await this.startDue(cronJob, tracked, jobs);
     await this.writeStatus(cronJob, status);
     return wait === undefined ? undefined : { requeueAfterMs: Math.max(0, wait) + slackMs };
   }
 
-  /** The status as the Jobs that exist make it: ended ones leave the active list, successes are remembered. */
-  private observeJobs(cronJob: CronJob, jobs: readonly Job[]): CronJobStatus {
-    const { recorder } = this.context;
-    const before = cronJob.status?.active ?? [];
-    let { lastSuccessfulTime } = cronJob.status ?? {};
-    const active: ObjectReference[] = [];
-    for (const reference of before) {
-      const job = jobs.find((j) => j.metadata.uid === reference.uid);
-      const end = job && isJobFinished(job);
-      if (job && !end) active.push(reference);
-      else if (end)
-        recorder.event(
-          cronJob,
-          'Normal',
-          'SawCompletedJob',
-          `Saw completed job: ${reference.name}, condition: ${end}`,
-        );
-      else recorder.event(cronJob, 'Normal', 'MissingJob', `Active job went missing: ${reference.name}`);
+  /** The cache may be behind: only the server knows whether a Job is gone that a status has already listed. */
+  private async goneJobs(cronJob: CronJob, jobs: readonly Job[]): Promise<ReadonlySet<string>> {
+    const gone = new Set<string>();
+    for (const { name = '', namespace, uid = '' } of unseenActive(cronJob, jobs)) {
+      const job = await this.context.client.for(Jobs).get(name, { namespace }).catch(ignoreNotFound);
+      if (job?.metadata.uid !== uid) gone.add(uid);
     }
-    for (const job of jobs) {
-      const { completionTime } = job.status ?? {};
-      if (isJobFinished(job) === 'Complete' && completionTime && completionTime > (lastSuccessfulTime ?? ''))
-        lastSuccessfulTime = completionTime;
-      const isKnown = before.some((r) => r.uid === job.metadata.uid);
-      const isNew = !isJobFinished(job) && !isKnown;
-      // Our own Job may be seen before the status that lists it was written.
-      if (isNew && job.metadata.annotations?.[scheduledAt]) active.push(referenceOf(job));
-      else if (isNew)
-        recorder.event(
-          cronJob,
-          'Warning',
-          'UnexpectedJob',
-          `Saw a job that the controller did not create or forgot: ${job.metadata.name}`,
-        );
-    }
-    return { ...cronJob.status, active, ...(lastSuccessfulTime ? { lastSuccessfulTime } : {}) };
+    return gone;
   }
 
   private async startDue(
@@ -115,95 +81,54 @@ class CronJobController implements Reconciler {
     status: CronJobStatus,
     jobs: readonly Job[],
   ): Promise<{ status: CronJobStatus; wait?: number }> {
-    const { clock, recorder } = this.context;
     // cron-parser is loaded with the first CronJob: most clusters start without any.
-    const { isTimeZone, latestMissed, parseSchedule } = await import('./schedule');
-    const { timeZone } = cronJob.spec;
-    if (timeZone !== undefined && !isTimeZone(timeZone)) {
-      const message = `invalid timeZone: "${timeZone}": unknown time zone ${timeZone}`;
-      recorder.event(cronJob, 'Warning', 'UnknownTimeZone', message);
-      return { status };
-    }
-    if (cronJob.spec.suspend) return { status };
-    let schedule: Schedule;
-    try {
-      schedule = parseSchedule(cronJob.spec.schedule, cronJob.spec.timeZone);
-    } catch (error) {
-      recorder.event(
-        cronJob,
-        'Warning',
-        'UnparseableSchedule',
-        `unparseable schedule: "${cronJob.spec.schedule}" : ${(error as Error).message}`,
-      );
-      return { status };
-    }
-    const now = clock.now();
-    const deadlineMs = (cronJob.spec.startingDeadlineSeconds ?? Number.POSITIVE_INFINITY) * 1000;
-    const since = Date.parse(status.lastScheduleTime ?? cronJob.metadata.creationTimestamp ?? '');
-    const earliest = Math.max(since, Number.isFinite(deadlineMs) ? now - deadlineMs : 0);
-    const { isVoid, latest, tooMany } = latestMissed(schedule, earliest, now);
-    if (isVoid) {
-      const reason = 'time difference between two schedules is less than 1 second';
-      const message = `invalid schedule: ${cronJob.spec.schedule} : ${reason}`;
-      recorder.event(cronJob, 'Warning', 'InvalidSchedule', message);
-      return { status };
-    }
-    const following = schedule.next(now);
-    const wait = following === undefined ? undefined : following - now;
-    if (tooMany)
-      recorder.event(
-        cronJob,
-        'Warning',
-        'TooManyMissedTimes',
-        'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew',
-      );
-    if (latest === undefined) return { status, wait };
-    if (latest + deadlineMs < now) {
-      recorder.event(
-        cronJob,
-        'Warning',
-        'MissSchedule',
-        `Missed scheduled time to start a job: ${goTime(latest)}`,
-      );
-      return { status, wait };
-    }
-    const made = jobs.find((job) => job.metadata.name === jobName(cronJob, latest));
+    const { dueOf } = await import('./due');
+    const { at, wait, events } = dueOf(cronJob, status, this.context.clock.now());
+    this.tell(cronJob, events);
+    if (at === undefined) return { status, wait };
+    const made = jobs.find((job) => job.metadata.name === jobName(cronJob, at));
     if (made) return { status: withScheduleTime(status, made), wait };
-    return { status: await this.startJob(cronJob, status, latest), wait };
+    return { status: await this.startJob(cronJob, status, at), wait };
   }
 
   private async startJob(cronJob: CronJob, status: CronJobStatus, at: number): Promise<CronJobStatus> {
     const { client, recorder } = this.context;
     const { namespace } = cronJob.metadata;
-    const running = status.active ?? [];
-    const policy = cronJob.spec.concurrencyPolicy ?? 'Allow';
-    if (policy === 'Forbid' && running.length > 0) {
-      recorder.event(
-        cronJob,
-        'Normal',
-        'JobAlreadyActive',
-        'Not starting job because prior execution is running and concurrency policy is Forbid',
-      );
+    const { skipped, replaced, kept } = concurrencyOf(cronJob, status.active);
+    if (skipped) {
+      this.tell(cronJob, [skipped]);
       return status;
     }
-    let active = running;
-    if (policy === 'Replace') {
-      for (const { name = '' } of running) await this.deleteJob(cronJob, name);
-      active = [];
-    }
+    for (const { name = '' } of replaced) await this.deleteJob(cronJob, name);
     try {
       const job = await client
         .for(Jobs)
         .create(jobOf(cronJob, at), { namespace, trace: client.traceOf(cronJob) });
       this.skew.observe(Math.max(0, this.context.clock.now() - at) / 1000);
       recorder.event(cronJob, 'Normal', 'SuccessfulCreate', `Created job ${job.metadata.name}`);
-      return { ...status, active: [...active, referenceOf(job)], lastScheduleTime: formatTime(at) };
+      return withMadeJob({ ...status, active: [...kept] }, job, at);
     } catch (error) {
-      if (isAlreadyExists(error)) return { ...status, active, lastScheduleTime: formatTime(at) };
+      if (isAlreadyExists(error)) return this.statusAfterClash(cronJob, { ...status, active: [...kept] }, at);
       if (!isNamespaceTerminating(error))
         recorder.event(cronJob, 'Warning', 'FailedCreate', `Error creating job: ${(error as Error).message}`);
       throw error;
     }
+  }
+
+  /** A Job of ours is one whose making was not written down; somebody else's means nothing to the status. */
+  private async statusAfterClash(
+    cronJob: CronJob,
+    status: CronJobStatus,
+    at: number,
+  ): Promise<CronJobStatus> {
+    const { namespace, uid } = cronJob.metadata;
+    const job = await this.context.client.for(Jobs).get(jobName(cronJob, at), { namespace });
+    return controllerOf(job)?.uid === uid ? withMadeJob(status, job, at) : status;
+  }
+
+  private tell(cronJob: CronJob, events: readonly CronJobEvent[]): void {
+    for (const { type, reason, message } of events)
+      this.context.recorder.event(cronJob, type, reason, message);
   }
 
   private async cleanUp(cronJob: CronJob, jobs: readonly Job[]): Promise<void> {
@@ -231,54 +156,4 @@ class CronJobController implements Reconciler {
       .updateStatus({ ...cronJob, status }, { namespace: cronJob.metadata.namespace })
       .catch(ignoreNotFound);
   }
-}
-
-/** The Job may have been made by a run that could not write down that it did: its own time is what was scheduled then. */
-function withScheduleTime(status: CronJobStatus, made: Job): CronJobStatus {
-  const at = Date.parse(made.metadata.annotations?.[scheduledAt] ?? '');
-  return at > Date.parse(status.lastScheduleTime ?? '1970-01-01T00:00:00Z')
-    ? { ...status, lastScheduleTime: formatTime(at) }
-    : status;
-}
-
-/** One name a scheduled minute: a second attempt for the same time can't make a second Job. */
-const jobName = (cronJob: CronJob, at: number): string =>
-  `${cronJob.metadata.name}-${Math.floor(at / 60_000)}`;
-
-function jobOf(cronJob: CronJob, at: number): Job {
-  const { metadata, spec } = cronJob.spec.jobTemplate;
-  return {
-    metadata: {
-      name: jobName(cronJob, at),
-      namespace: cronJob.metadata.namespace,
-      labels: { ...metadata?.labels },
-      annotations: { ...metadata?.annotations, [scheduledAt]: timeIn(at, cronJob.spec.timeZone) },
-      ownerReferences: [controllerRefOf(cronJob, CronJobs)],
-    },
-    spec: spec ?? { template: {} },
-  };
-}
-
-const referenceOf = ({ metadata }: Job): ObjectReference => ({
-  apiVersion: 'batch/v1',
-  kind: 'Job',
-  name: metadata.name,
-  namespace: metadata.namespace,
-  uid: metadata.uid,
-  resourceVersion: metadata.resourceVersion,
-});
-
-/** As Go's time.RFC3339 prints it in a time zone; without one, in UTC. */
-function timeIn(at: number, timeZone = 'UTC'): string {
-  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
-  const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  const [offset, sign, hours, minutes] = /([+-])(\d\d):(\d\d)/.exec(name) ?? [];
-  if (!offset) return formatTime(at);
-  const ms = (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1);
-  return formatTime(at + ms).replace('Z', offset);
-}
-
-/** As Go's time.RFC1123Z prints it. */
-function goTime(at: number): string {
-  return new Date(at).toUTCString().replace('GMT', '+0000');
 }
