@@ -1,41 +1,36 @@
 import type { Clock, Logger, Random } from '@tinkernetes/component-base';
-import {
-  NetError,
-  type Address,
-  type AttachRequest,
-  type AttachResponse,
-  type Hop,
-  type NodeInfo,
-  type Policy,
-  type Route,
-  type Rule,
-  type TraceRequest,
+import type {
+  AttachRequest,
+  AttachResponse,
+  Hop,
+  NodeInfo,
+  Policy,
+  Route,
+  Rule,
+  TraceRequest,
 } from '@tinkernetes/vnet';
-import { pipeline, type Duplex } from 'node:stream';
-import type { Socket } from 'node:net';
-import { Bridge } from './bridge';
-import { connectTimeoutMs, within } from './connect-timeout';
-import { Conntrack, type ConntrackEntry } from './conntrack';
-import { Forwarding, type FlowRequest, type Path } from './forwarding';
+import { Attachments } from './attachments';
+import { Connections } from './connections';
+import { Conntrack } from './conntrack';
+import { Datagrams } from './datagrams';
+import { FlowTracking } from './flow-tracking';
+import { Forwarding } from './forwarding';
 import type { HostAliases } from './host-aliases';
 import { HostNetwork } from './host-network';
-import { countersOf, nodeInterface } from './interfaces';
-import { macOf } from './ipv4';
-import { hasEndpoint, NatTable } from './nat-table';
+import { nodeInterface } from './interfaces';
+import { NatTable } from './nat-table';
 import {
   NetNamespace,
   type ConnectTarget,
-  type NetInterface,
   type Packet,
   type TcpConnection,
   type Uplink,
 } from './net-namespace';
 import type { NetworkState } from './network-state';
 import { NodePorts } from './node-ports';
-import { openAnswer, Overlay, type FlowEnds } from './overlay';
+import { Overlay } from './overlay';
 import { PolicyTable } from './policy-table';
 import { RouteTable } from './route-table';
-import { VirtualSocket } from './virtual-socket';
 
 export interface NodeNetworkOptions {
   nodeName: string;
@@ -54,33 +49,41 @@ export class NodeNetwork implements Uplink {
   readonly host: NetNamespace;
   readonly conntrack: Conntrack;
   podCidr = '';
-  private readonly namespaces = new Map<string, NetNamespace>();
-  private readonly bridges = new Map<string, Bridge>();
+  private readonly attachments: Attachments;
   private readonly nat: NatTable;
   private readonly routes = new RouteTable();
   private readonly policies = new PolicyTable();
+  private readonly tracking: FlowTracking;
   private readonly forwarding: Forwarding;
   private readonly hostNetwork: HostNetwork;
+  private readonly connections: Connections;
+  private readonly datagrams: Datagrams;
   private readonly nodePorts: NodePorts;
   private overlay: Overlay | undefined;
 
   constructor(private readonly options: NodeNetworkOptions) {
     const { clock, random, logger, aliases, nodeName, nodeAddress } = options;
-    this.host = new NetNamespace('', this);
-    this.host.interfaces.set('eth0', nodeInterface(nodeAddress));
-    this.nat = new NatTable(clock, random);
-    this.conntrack = new Conntrack(clock);
-    this.hostNetwork = new HostNetwork(clock, (packet) => this.forward(undefined, packet));
-    this.nodePorts = new NodePorts(this.host, clock, logger);
-    this.forwarding = new Forwarding({
-      nodeName,
-      host: this.host,
-      bridges: this.bridges,
-      nat: this.nat,
-      routes: this.routes,
-      policies: this.policies,
-      aliases,
-    });
+    const host = new NetNamespace('', this);
+    host.interfaces.set('eth0', nodeInterface(nodeAddress));
+    const conntrack = new Conntrack(clock);
+    const nat = new NatTable(clock, random);
+    const attachments = new Attachments(host, this);
+    const { bridges } = attachments;
+    const { routes, policies } = this;
+    const hostNetwork = new HostNetwork(clock, (packet) => this.datagrams.forward(undefined, packet));
+    const tracking = new FlowTracking({ conntrack, nat, policies, host });
+    const forwarding = new Forwarding({ nodeName, host, bridges, nat, routes, policies, aliases });
+    const parts = { forwarding, tracking, conntrack, hostNetwork, overlay: () => this.overlay };
+    this.connections = new Connections({ ...parts, clock });
+    this.datagrams = new Datagrams({ ...parts, logger });
+    this.nodePorts = new NodePorts(host, clock, logger);
+    this.host = host;
+    this.conntrack = conntrack;
+    this.nat = nat;
+    this.attachments = attachments;
+    this.hostNetwork = hostNetwork;
+    this.tracking = tracking;
+    this.forwarding = forwarding;
   }
 
   get nodeName(): string {
@@ -94,11 +97,11 @@ export class NodeNetwork implements Uplink {
       bindAddress: overlayBindAddress,
       port: saved.overlayPort,
       logger,
-      accept: (ends, stream) => this.acceptFromPeer(ends, stream),
-      receive: (packet) => this.forward(undefined, packet),
+      accept: (ends, stream) => this.connections.acceptFromPeer(ends, stream),
+      receive: (packet) => this.datagrams.forward(undefined, packet),
     });
     state.saveOverlayPort(this.overlay.endpoint.port);
-    for (const request of saved.interfaces) this.plug(request);
+    for (const request of saved.interfaces) this.attachments.plug(request);
     for (const [owner, rules] of Object.entries(saved.rules)) this.nat.set(owner, rules);
     for (const [owner, routes] of Object.entries(saved.routes)) this.routes.set(owner, routes);
     for (const [owner, policies] of Object.entries(saved.policies)) this.policies.set(owner, policies);
@@ -124,36 +127,29 @@ export class NodeNetwork implements Uplink {
 
   /** The namespace at a CNI_NETNS path; made when it does not exist. */
   namespace(path: string): NetNamespace {
-    if (path === '') return this.host;
-    let namespace = this.namespaces.get(path);
-    if (!namespace) this.namespaces.set(path, (namespace = new NetNamespace(path, this)));
-    return namespace;
+    return this.attachments.namespace(path);
   }
 
   removeNamespace(path: string): void {
-    const namespace = this.namespaces.get(path);
-    for (const name of [...(namespace?.interfaces.keys() ?? [])]) this.detach(path, name);
-    this.namespaces.delete(path);
+    for (const name of this.attachments.interfaceNames(path)) this.detach(path, name);
+    this.attachments.removeNamespace(path);
   }
 
   attach(request: AttachRequest): AttachResponse {
-    const response = this.plug(request);
+    const response = this.attachments.plug(request);
     this.options.state.saveInterface(request);
     return response;
   }
 
   detach(netns: string, ifname: string): void {
-    const namespace = this.namespaces.get(netns);
-    const container = namespace?.interfaces.get(ifname);
-    if (container) this.bridges.get(container.bridge)?.unplug(container.hostIfname);
-    namespace?.interfaces.delete(ifname);
+    this.attachments.unplug(netns, ifname);
     this.options.state.forgetInterface(netns, ifname);
   }
 
   setRules(owner: string, rules: readonly Rule[]): void {
     this.nat.set(owner, rules);
     this.options.state.saveRules(owner, rules);
-    this.conntrack.forgetUdp((entry) => this.isStale(entry));
+    this.conntrack.forgetUdp((entry) => this.tracking.isStale(entry));
     this.nodePorts.apply(this.nat.nodePorts());
   }
 
@@ -168,10 +164,7 @@ export class NodeNetwork implements Uplink {
   }
 
   trace({ netns = '', source, destination, port, protocol = 'TCP' }: TraceRequest): readonly Hop[] {
-    const from =
-      [...this.namespaces.values()].find(
-        (n) => source !== undefined && source !== '' && n.addresses().includes(source),
-      ) ?? this.namespace(netns);
+    const from = (source ? this.attachments.withAddress(source) : undefined) ?? this.namespace(netns);
     const hops: Hop[] = [];
     const target = { host: destination, port };
     const path = this.forwarding.decide(
@@ -193,207 +186,11 @@ export class NodeNetwork implements Uplink {
     return hops;
   }
 
-  async connect(from: NetNamespace, target: ConnectTarget): Promise<TcpConnection> {
-    target.signal?.throwIfAborted();
-    const destination = { host: target.host, port: target.port };
-    const source = { host: from.sourceFor(target.host), port: from.ephemeralPort() };
-    const flow: FlowRequest = { from, source: source.host, destination, protocol: 'TCP' };
-    const path = this.forwarding.decide(flow);
-    const entry = this.track(flow, source, path);
-    try {
-      const stream = await this.open(path, source, target);
-      if (entry) stream.once('close', () => this.conntrack.remove(entry));
-      return { stream, local: source, remote: destination };
-    } catch (error) {
-      if (entry) this.conntrack.remove(entry);
-      throw error;
-    }
+  connect(from: NetNamespace, target: ConnectTarget): Promise<TcpConnection> {
+    return this.connections.connect(from, target);
   }
 
   send(from: NetNamespace, packet: Packet): void {
-    this.forward(from, packet);
-  }
-
-  private async open(path: Path, source: Address, wanted: ConnectTarget): Promise<Duplex> {
-    const { target, destination } = path;
-    const operation = `dial tcp ${wanted.host}:${wanted.port}: connect`;
-    const masked = { host: path.source, port: source.port };
-    switch (target.kind) {
-      case 'namespace': {
-        const accept = target.namespace.acceptorFor(destination.host, destination.port);
-        if (!accept) throw new NetError('ECONNREFUSED', operation);
-        const remote = { host: wanted.host, port: wanted.port };
-        const [client, server] = VirtualSocket.pair(
-          { local: source, remote },
-          { local: destination, remote: masked },
-          countersOf(target.namespace),
-        );
-        accept({ stream: server, local: destination, remote: masked });
-        return client;
-      }
-      case 'overlay':
-        return this.throughOverlay(target.endpoint, { source: masked, destination }, wanted);
-      case 'host':
-        return this.hostNetwork.connect(target.host, {
-          ...wanted,
-          port: destination.port,
-          timeoutMs: wanted.timeoutMs ?? connectTimeoutMs,
-        });
-      case 'refused':
-        throw new NetError('ECONNREFUSED', operation);
-      case 'unreachable':
-        throw new NetError('EHOSTUNREACH', operation);
-      case 'dropped':
-        await this.options.clock.sleep(wanted.timeoutMs ?? connectTimeoutMs, wanted.signal);
-        throw new NetError('ETIMEDOUT', operation);
-    }
-  }
-
-  private throughOverlay(endpoint: Address, ends: FlowEnds, wanted: ConnectTarget): Promise<Duplex> {
-    const { overlay } = this;
-    if (!overlay) throw new NetError('EHOSTUNREACH', `dial tcp ${wanted.host}:${wanted.port}: connect`);
-    return within((signal) => overlay.connect(endpoint, ends, signal), wanted, this.options.clock);
-  }
-
-  private async acceptFromPeer(
-    ends: { source: Address; destination: Address },
-    stream: Socket,
-  ): Promise<void> {
-    const { source, destination } = ends;
-    const path = this.forwarding.decide({
-      from: undefined,
-      source: source.host,
-      destination,
-      protocol: 'TCP',
-    });
-    if (path.target.kind === 'namespace') {
-      const accept = path.target.namespace.acceptorFor(path.destination.host, path.destination.port);
-      if (!accept)
-        throw new NetError('ECONNREFUSED', `dial tcp ${destination.host}:${destination.port}: connect`);
-      stream.write(openAnswer);
-      accept({ stream, local: path.destination, remote: { host: path.source, port: source.port } });
-      return;
-    }
-    // Whoever is dropped is waited for no longer than it waits itself.
-    const gone = new AbortController();
-    stream.once('close', () => gone.abort(new NetError('ECONNRESET', 'accept')));
-    const { signal } = gone;
-    const onward = await this.open(path, source, { host: destination.host, port: destination.port, signal });
-    stream.write(openAnswer);
-    pipeline(stream, onward, () => undefined);
-    pipeline(onward, stream, () => undefined);
-  }
-
-  /** A datagram from a local namespace, from another node (`from` undefined), or an answer from the machine's network. */
-  private forward(from: NetNamespace | undefined, packet: Packet): void {
-    const { source, destination, data } = packet;
-    const answered = this.conntrack.findReply('UDP', source, destination);
-    if (answered)
-      return this.deliver(from, { source: answered.destination, destination: answered.source, data });
-    const known = this.conntrack.findOriginal('UDP', source, destination);
-    if (known)
-      return this.deliver(from, { source: known.replyDestination, destination: known.replySource, data });
-    const flow: FlowRequest = { from, source: source.host, destination, protocol: 'UDP' };
-    const path = this.forwarding.decide(flow);
-    this.track(flow, source, path);
-    this.transmit(path, {
-      source: { host: path.source, port: source.port },
-      destination: path.destination,
-      data,
-    });
-  }
-
-  /** After NAT was undone or repeated: only routing is left. */
-  private deliver(from: NetNamespace | undefined, packet: Packet): void {
-    const flow: FlowRequest = {
-      from,
-      source: packet.source.host,
-      destination: packet.destination,
-      protocol: 'UDP',
-      isEstablished: true,
-    };
-    this.transmit(this.forwarding.decide(flow), packet);
-  }
-
-  private transmit({ target }: Path, packet: Packet): void {
-    switch (target.kind) {
-      case 'namespace':
-        this.receive(target.namespace, packet);
-        return;
-      case 'overlay':
-        this.overlay?.send(target.endpoint, packet);
-        return;
-      case 'host':
-        this.hostNetwork.send(target.host, packet);
-        return;
-      case 'refused':
-      case 'dropped':
-      case 'unreachable':
-        return;
-    }
-  }
-
-  /** What fails in a receiver is its own: all other Pods of the node are in this process, too. */
-  private receive(namespace: NetNamespace, packet: Packet): void {
-    const { host, port } = packet.destination;
-    try {
-      namespace.receiverFor(host, port)?.(packet);
-    } catch (error) {
-      this.options.logger.warn({ err: error, host, port }, 'a receiver of datagrams failed');
-    }
-  }
-
-  private track(flow: FlowRequest, source: Address, path: Path): ConntrackEntry | undefined {
-    const translated = path.rule !== undefined || path.source !== flow.source;
-    // Answers to datagrams pass policies that the first one has passed.
-    const isWatched = flow.protocol === 'UDP' && !this.policies.isEmpty;
-    if ((!translated && !isWatched) || path.target.kind === 'refused' || path.target.kind === 'dropped')
-      return undefined;
-    return this.conntrack.add({
-      protocol: flow.protocol,
-      source,
-      destination: flow.destination,
-      replySource: path.destination,
-      replyDestination: { host: path.source, port: source.port },
-      rule: path.rule?.name,
-    });
-  }
-
-  private isStale({ protocol, source, destination, replySource, rule: name }: ConntrackEntry): boolean {
-    if (name === undefined) return false;
-    const flow = { protocol, source: source.host, destination: destination.host, port: destination.port };
-    const rule = this.nat.find(flow, this.host.owns(destination.host));
-    return (
-      rule?.action !== 'DNAT' || !hasEndpoint(rule, { address: replySource.host, port: replySource.port })
-    );
-  }
-
-  private plug(request: AttachRequest): AttachResponse {
-    const { netns, ifname, addresses, gateway, bridge: name } = request;
-    let bridge = this.bridges.get(name);
-    if (!bridge) this.bridges.set(name, (bridge = new Bridge(name)));
-    if (gateway && !bridge.address) {
-      bridge.address = gateway;
-      this.host.interfaces.set(name, { ...nodeInterface(gateway), name });
-    }
-    const namespace = this.namespace(netns);
-    const existing = namespace.interfaces.get(ifname);
-    if (existing) this.bridges.get(existing.bridge)?.unplug(existing.hostIfname);
-    const address = addresses[0]?.split('/')[0] ?? '0.0.0.0';
-    const mac = request.mac || macOf(address);
-    const hostIfname = `veth${mac.replaceAll(':', '').slice(-8)}`;
-    const container: NetInterface = {
-      name: ifname,
-      mac,
-      addresses,
-      bridge: name,
-      hostIfname,
-      hostMac: `fe${mac.slice(2)}`,
-      received: { bytes: 0 },
-      sent: { bytes: 0 },
-    };
-    namespace.interfaces.set(ifname, container);
-    bridge.plug({ hostIfname, namespace, container });
-    return { bridgeMac: bridge.mac, hostIfname, hostMac: container.hostMac, mac };
+    this.datagrams.forward(from, packet);
   }
 }
