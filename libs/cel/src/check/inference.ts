@@ -7,7 +7,7 @@ import {
   parameterOf,
   type CelType,
 } from './cel-type';
-import type { Overload } from './declarations';
+import type { Overload } from './overload';
 import type { Expression } from './expression';
 import type { Finding } from './parser';
 import { assignable, mostGeneral, substitute, type Mapping } from './unification';

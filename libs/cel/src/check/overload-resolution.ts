@@ -1,5 +1,5 @@
 import { bool, dyn, errorType, formatType, type CelType } from './cel-type';
-import type { Overload } from './declarations';
+import type { Overload } from './overload';
 import type { Call, Expression } from './expression';
 import type { Inference } from './inference';
 

@@ -16,7 +16,8 @@ import {
   uint,
   type CelType,
 } from './cel-type';
-import { overloadsOf, parseOverload, type Overload } from './declarations';
+import { overloadsOf } from './declarations';
+import { parseOverload, type Overload } from './overload';
 
 /** What expressions may speak of. */
 export interface Names {
