@@ -1,14 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigMaps, Namespaces } from '@tinkernetes/api';
-import { isAlreadyExists, StatusError } from '@tinkernetes/apimachinery';
+import { isNotFound, StatusError } from '@tinkernetes/apimachinery';
 import { exponentialBuckets } from '@tinkernetes/component-base';
 import type { Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
-
-const configMapName = 'kube-root-ca.crt';
-const description =
-  'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
+import { isNamespaceTerminating } from '../shared/namespace-terminating';
+import { configMapName, isPublishedIn, publishedMap } from './published-map';
 
 /** Keeps ConfigMap `kube-root-ca.crt` in each active Namespace. Source: k8s.io/kubernetes/pkg/controller/certificates/rootcacertpublisher. */
 export function startRootCaCertPublisher(context: ControllerContext): RunnableController {
@@ -37,32 +35,18 @@ export function startRootCaCertPublisher(context: ControllerContext): RunnableCo
     { labelNames: ['code'], buckets: exponentialBuckets(0.001, 2, 15) },
   );
   const publish = async (name: string, signal: AbortSignal): Promise<void> => {
-    const namespace = namespaces.lister.get(name);
     const file = flags['root-ca-file'];
-    if (!file || !namespace || namespace.status?.phase === 'Terminating') return;
+    if (!file || !isPublishedIn(namespaces.lister.get(name))) return;
     rootCa ??= readFile(file, 'utf8');
-    const data = { 'ca.crt': await rootCa };
     const current = configMaps.lister.get(configMapName, name);
+    const next = publishedMap(name, current, await rootCa);
     const maps = client.for(ConfigMaps);
-    if (!current) {
-      const metadata = {
-        name: configMapName,
-        namespace: name,
-        annotations: { 'kubernetes.io/description': description },
-      };
-      await maps.create({ metadata, data }, { namespace: name, signal }).catch((error: unknown) => {
-        if (!isAlreadyExists(error)) throw error;
+    if (next && current) await maps.update(next, { namespace: name, signal });
+    else if (next)
+      await maps.create(next, { namespace: name, signal }).catch((error: unknown) => {
+        // The namespace is on its way. One that was there before is looked at when the cache shows it.
+        if (!isNotFound(error) && !isNamespaceTerminating(error)) throw error;
       });
-    } else if (
-      JSON.stringify(current.data) !== JSON.stringify(data) ||
-      current.metadata.annotations?.['kubernetes.io/description'] !== description
-    ) {
-      const annotations = { ...current.metadata.annotations, 'kubernetes.io/description': description };
-      await maps.update(
-        { ...current, data, metadata: { ...current.metadata, annotations } },
-        { namespace: name, signal },
-      );
-    }
   };
   const reconciler: Reconciler = {
     name: 'root-ca-certificate-publisher-controller',
