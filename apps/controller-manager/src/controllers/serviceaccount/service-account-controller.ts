@@ -1,10 +1,20 @@
-import { Namespaces, ServiceAccounts } from '@tinkernetes/api';
+import { Namespaces, ServiceAccounts, type Namespace, type ServiceAccount } from '@tinkernetes/api';
 import { isAlreadyExists } from '@tinkernetes/apimachinery';
 import type { Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
+import { isNamespaceTerminating } from '../shared/namespace-terminating';
 
 const accountName = 'default';
+
+/** The ServiceAccount that a namespace lacks. One that is on its way gets none. Source: serviceaccount syncNamespace. */
+export const missingAccount = (
+  namespace: Namespace | undefined,
+  account: ServiceAccount | undefined,
+): ServiceAccount | undefined =>
+  !namespace || namespace.status?.phase === 'Terminating' || account
+    ? undefined
+    : { metadata: { name: accountName, namespace: namespace.metadata.name } };
 
 /** Keeps a ServiceAccount `default` in each active Namespace. Source: k8s.io/kubernetes/pkg/controller/serviceaccount. */
 export function startServiceAccountController(context: ControllerContext): RunnableController {
@@ -24,14 +34,13 @@ export function startServiceAccountController(context: ControllerContext): Runna
   const reconciler: Reconciler = {
     name: 'serviceaccount-controller',
     async reconcile(name, { signal }) {
-      const namespace = namespaces.lister.get(name);
-      if (!namespace || namespace.status?.phase === 'Terminating' || accounts.lister.get(accountName, name))
-        return;
+      const missing = missingAccount(namespaces.lister.get(name), accounts.lister.get(accountName, name));
+      if (!missing) return;
       await client
         .for(ServiceAccounts)
-        .create({ metadata: { name: accountName, namespace: name } }, { namespace: name, signal })
+        .create(missing, { namespace: name, signal })
         .catch((error: unknown) => {
-          if (!isAlreadyExists(error)) throw error;
+          if (!isAlreadyExists(error) && !isNamespaceTerminating(error)) throw error;
         });
     },
   };
