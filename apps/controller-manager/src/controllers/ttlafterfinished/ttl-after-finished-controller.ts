@@ -6,13 +6,16 @@ import type { ControllerContext, RunnableController } from '../../manager/contex
 import { queueController } from '../../manager/queue-controller';
 import { isJobFinished } from '../job/conditions';
 
-/** Milliseconds until a finished Job may be deleted (0 or less: now); undefined: never, or not finished. */
-function untilExpiry(job: Job, now: number): number | undefined {
+/**
+ * Milliseconds until a finished Job may be deleted (0 or less: now); undefined: never, not finished, or nobody can say
+ * when it finished. Source: ttlafterfinished timeLeft.
+ */
+export function untilExpiry(job: Job, now: number): number | undefined {
   const { ttlSecondsAfterFinished: ttl } = job.spec;
   const end = isJobFinished(job);
   if (ttl === undefined || !end || job.metadata.deletionTimestamp) return undefined;
   const finished = job.status?.conditions?.find((c) => c.type === end)?.lastTransitionTime;
-  return Date.parse(finished ?? '') + ttl * 1000 - now;
+  return finished === undefined ? undefined : Date.parse(finished) + ttl * 1000 - now;
 }
 
 /**
