@@ -4,6 +4,7 @@ import {
   VolumeAttributesClasses,
   type PersistentVolume,
   type PersistentVolumeClaim,
+  type VolumeAttributesClass,
 } from '@tinkernetes/api';
 import type { Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
@@ -24,8 +25,18 @@ export const classesOfClaim = ({ spec, status }: PersistentVolumeClaim): string[
       ].filter((name) => name !== undefined && name !== ''),
     ),
   ] as string[];
-const classesOfVolume = ({ spec }: PersistentVolume): string[] =>
+export const classesOfVolume = ({ spec }: PersistentVolume): string[] =>
   spec.volumeAttributesClassName ? [spec.volumeAttributesClassName] : [];
+
+/** The class as it is to be, with or without what holds it; the same object where nothing changes. */
+export function protectedClass(found: VolumeAttributesClass, isInUse: boolean): VolumeAttributesClass {
+  if (!found.metadata.deletionTimestamp) return withFinalizer(found, finalizer);
+  return isInUse ? found : withoutFinalizer(found, finalizer);
+}
+
+/** Classes that a claim no longer uses: one of them may now be free to go. */
+export const classesLeft = (before: PersistentVolumeClaim, claim: PersistentVolumeClaim): string[] =>
+  classesOfClaim(before).filter((name) => !classesOfClaim(claim).includes(name));
 
 /**
  * Holds a VolumeAttributesClass that is being deleted until no volume and no claim uses it. Watches all three; writes
@@ -47,8 +58,7 @@ export function startVolumeAttributesClassProtectionController(
   });
   const release = (names: readonly string[]) => names.forEach((name) => queue.add(name));
   claims.addEventHandler({
-    updated: (before, claim) =>
-      release(classesOfClaim(before).filter((name) => !classesOfClaim(claim).includes(name))),
+    updated: (before, claim) => release(classesLeft(before, claim)),
     deleted: (claim) => release(classesOfClaim(claim)),
   });
   volumes.addEventHandler({
@@ -63,14 +73,10 @@ export function startVolumeAttributesClassProtectionController(
     async reconcile(name, { signal }) {
       const found = classes.lister.get(name);
       if (!found) return;
-      const inUse =
+      const isInUse =
         claims.lister.byIndex(classIndex, name).length > 0 ||
         volumes.lister.byIndex(classIndex, name).length > 0;
-      const next = found.metadata.deletionTimestamp
-        ? inUse
-          ? found
-          : withoutFinalizer(found, finalizer)
-        : withFinalizer(found, finalizer);
+      const next = protectedClass(found, isInUse);
       if (next !== found) await client.for(VolumeAttributesClasses).update(next, { signal });
     },
   };
