@@ -39,7 +39,6 @@ const filters = [
 const shell: Loader = async () => (await import('../shell/sh')).sh;
 const basics = () => import('./basics');
 const files = () => import('./files');
-const web = () => import('./web');
 const checksum: Loader = async () => (await import('./checksums')).checksum;
 
 /** Every command by name; its code is loaded when it first runs. */
@@ -61,7 +60,7 @@ const loaders: Readonly<Record<string, Loader>> = {
   chgrp: async () => (await import('./ownership')).chgrp,
   cmp: async () => (await import('./diff')).cmp,
   cp: async () => (await files()).cp,
-  curl: async () => (await web()).curl,
+  curl: async () => (await import('./curl')).curl,
   date: async () => (await import('./date')).date,
   dd: async () => (await import('./dd')).dd,
   dig: async () => (await import('./dig')).dig,
@@ -138,7 +137,7 @@ const loaders: Readonly<Record<string, Loader>> = {
   uptime: async () => (await import('./machine')).uptime,
   usleep: async () => (await import('./sleep')).usleep,
   wc: async () => (await import('./counts')).wc,
-  wget: async () => (await web()).wget,
+  wget: async () => (await import('./wget')).wget,
   which: async () => (await basics()).which,
   whoami: async () => (await basics()).whoami,
   xargs: async () => (await import('./xargs')).xargs,
