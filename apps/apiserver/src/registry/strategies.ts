@@ -2,8 +2,10 @@ import type { KubeObject } from '@tinkernetes/api';
 import type { Strategy } from '../contracts';
 import {
   mutatingAdmissionPolicyBindingStrategy,
-  mutatingAdmissionPolicyStrategy,
   validatingAdmissionPolicyBindingStrategy,
+} from './admissionregistration/policy-bindings';
+import {
+  mutatingAdmissionPolicyStrategy,
   validatingAdmissionPolicyStrategy,
 } from './admissionregistration/policies';
 import {
