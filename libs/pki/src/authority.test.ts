@@ -199,7 +199,7 @@ describe.each(Object.entries(requestsOfOpenssl))('a request of openssl with %s',
     const signed = await signCertificateSigningRequest(ca, { request, usages: ['clientAuth'], now });
     const certificate = new X509Certificate(signed);
     expect(certificate.subject).toBe('O=dev\nO=ops\nCN=jane');
-    expect(certificate.subjectAltName).toBe('DNS:a.b, IP Address:0:0:0:0:0:0:0:1, email:j@a.b');
+    expect(certificate.subjectAltName).toBe('DNS:a.b, email:j@a.b, IP Address:0:0:0:0:0:0:0:1');
     expect(certificate.verify(new X509Certificate(ca.certificate).publicKey)).toBe(true);
   });
 

@@ -10,7 +10,14 @@ import {
 } from './certificate';
 import type { Der } from './der';
 import { generateKeys, publicKeyPem, signerOf, type Signer } from './keys';
-import { encodeAlternativeNames, encodeSubject, readAlternativeNames, readSubject } from './names';
+import {
+  canonicalSubject,
+  encodeAlternativeNames,
+  encodeSubject,
+  readAlternativeNames,
+  readSubject,
+  type RequestedNames,
+} from './names';
 import { decodeSigningRequest, encodeSigningRequest } from './signing-request';
 import type {
   AlternativeNames,
@@ -88,7 +95,7 @@ export async function createCertificateSigningRequest(
 /** What a request asks for, its own signature checked. Throws when it can't be read or the signature is wrong. */
 export async function readCertificateSigningRequest(request: string): Promise<CertificateRequest> {
   const { subject, alternativeNames: names } = await decodeSigningRequest(request);
-  return { ...readSubject(subject), ...readAlternativeNames(names?.content) };
+  return { ...readSubject(subject), ...readAlternativeNames(names) };
 }
 
 interface SigningOptions extends Validity {
@@ -99,17 +106,20 @@ interface SigningOptions extends Validity {
   keyUsages?: readonly KeyUsage[];
 }
 
-/** The certificate for a request: its subject, key and alternative names, signed by `ca`. */
+/**
+ * The certificate for a request: its key, and of its subject and alternative names what
+ * `readCertificateSigningRequest` tells, signed by `ca`.
+ */
 export async function signCertificateSigningRequest(
   ca: CertificateAuthority,
   { request, usages, keyUsages, ...period }: SigningOptions,
 ): Promise<string> {
   const { subject, publicKey, alternativeNames: names } = await decodeSigningRequest(request);
   return issue(ca, {
-    subject,
+    subject: canonicalSubject(subject),
     publicKey,
     validity: validity(period, yearMs),
-    extensions: [...leafExtensions(usages, keyUsages), ...(names ? [names.whole] : [])],
+    extensions: [...leafExtensions(usages, keyUsages), ...alternativeNames(readAlternativeNames(names))],
   });
 }
 
@@ -171,7 +181,7 @@ function issuerOf(ca: CertificateAuthority): Issuer {
   return issuer;
 }
 
-function alternativeNames(names: AlternativeNames): Der[] {
+function alternativeNames(names: AlternativeNames & Partial<RequestedNames>): Der[] {
   const content = encodeAlternativeNames(names);
   return content ? [extension(extensionTypes.subjectAlternativeName, content)] : [];
 }

@@ -49,6 +49,8 @@ function elementAt(bytes: Buffer, start: number): DerElement {
   if (first === 0x80 || lengthSize > 4 || start + 2 + lengthSize > bytes.length)
     throw new DerError('bad length');
   const length = lengthSize === 0 ? first : bytes.readUIntBE(start + 2, lengthSize);
+  const shortest = length < 0x80 ? 0 : Math.ceil((32 - Math.clz32(length)) / 8);
+  if (lengthSize !== shortest) throw new DerError('bad length');
   const contentStart = start + 2 + lengthSize;
   const end = contentStart + length;
   if (end > bytes.length) throw new DerError('truncated');
@@ -59,7 +61,10 @@ export function readObjectIdentifier({ tag, content }: DerElement): string {
   if (tag !== 0x06 || content.length === 0) throw new DerError('an object identifier is missing');
   const numbers: number[] = [];
   let value = 0;
+  if ((content.at(-1) ?? 0) >= 0x80) throw new DerError('an object identifier that does not end');
   for (const byte of content) {
+    // A number that begins with zeros would be the same in another encoding.
+    if (byte === 0x80 && value === 0) throw new DerError('an object identifier with needless zeros');
     value = value * 128 + (byte & 0x7f);
     if (byte >= 0x80) continue;
     numbers.push(value);
@@ -76,16 +81,39 @@ export function readBitString({ tag, content }: DerElement): Buffer {
   return content.subarray(1);
 }
 
-/** A name's text, in any of the types that X.500 has had for it. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * A name's text, in the types that Go's crypto/x509 takes. Throws DerError for any other: whoever reads the name again
+ * might take it for another text.
+ */
 export function readText({ tag, content }: DerElement): string {
   switch (tag) {
-    case 0x1e: // BMPString
-      return Buffer.from(content.length % 2 === 0 ? content : content.subarray(0, -1))
-        .swap16()
-        .toString('utf16le');
+    case 0x0c: // UTF8String
+      return readUTF8(content);
+    case 0x12: // NumericString
+    case 0x13: // PrintableString
+    case 0x16: // IA5String
+      return readASCII(content);
     case 0x14: // TeletexString
       return content.toString('latin1');
+    case 0x1e: // BMPString
+      if (content.length % 2 !== 0) throw new DerError('half a character');
+      return Buffer.from(content).swap16().toString('utf16le');
     default:
-      return content.toString('utf8');
+      throw new DerError(`unknown type of text ${tag}`);
   }
+}
+
+function readUTF8(content: Buffer): string {
+  try {
+    return utf8.decode(content);
+  } catch (error) {
+    throw new DerError('invalid UTF-8', { cause: error });
+  }
+}
+
+export function readASCII(content: Buffer): string {
+  if (content.some((byte) => byte >= 0x80)) throw new DerError('a character beyond ASCII');
+  return content.toString('latin1');
 }

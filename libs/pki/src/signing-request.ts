@@ -50,8 +50,8 @@ export interface SigningRequest {
   /** The X.501 name as it was encoded. */
   subject: Buffer;
   publicKey: Buffer;
-  /** The SubjectAltName extension as it was encoded, and its content. */
-  alternativeNames?: { whole: Der; content: Buffer };
+  /** The SubjectAltName extension's content. */
+  alternativeNames: Buffer | undefined;
 }
 
 /** Throws when the request can't be read, or isn't signed with its own key. */
@@ -72,14 +72,14 @@ export async function decodeSigningRequest(pem: string): Promise<SigningRequest>
   return { subject: memberAt(fields, 1).whole, publicKey, alternativeNames: alternativeNamesIn(attributes) };
 }
 
-function alternativeNamesIn(attributes: readonly DerElement[]): SigningRequest['alternativeNames'] {
+function alternativeNamesIn(attributes: readonly DerElement[]): Buffer | undefined {
   for (const attribute of attributes) {
     const [type, values] = members(attribute);
     if (!type || !values || readObjectIdentifier(type) !== extensionRequest) continue;
     for (const requested of members(values, setTag).flatMap((list) => members(list))) {
       const parts = members(requested);
       if (readObjectIdentifier(memberAt(parts, 0)) !== extensionTypes.subjectAlternativeName) continue;
-      return { whole: requested.whole, content: memberAt(parts, parts.length - 1, 0x04).content };
+      return memberAt(parts, parts.length - 1, 0x04).content;
     }
   }
   return undefined;

@@ -33,11 +33,11 @@ export async function createRequestHeaderAuthenticator(
   };
 }
 
+/** The last common name counts, as in Go's pkix.Name. */
 function hasAllowedName(socket: CertifiedSocket, allowed: readonly string[]): boolean {
-  const commonName = socket.getPeerX509Certificate()?.toLegacyObject().subject.CN;
-  return (
-    allowed.length === 0 || [commonName].flat().some((name) => name !== undefined && allowed.includes(name))
-  );
+  const subject = socket.getPeerX509Certificate()?.toLegacyObject().subject;
+  const name = [subject?.CN].flat().at(-1);
+  return allowed.length === 0 || (name !== undefined && allowed.includes(name));
 }
 
 function userOf(

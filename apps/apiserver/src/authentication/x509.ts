@@ -6,7 +6,8 @@ import { certifiedSocket, isIssuedBy, type CertifiedSocket } from './certificate
 
 /**
  * The client certificate of the connection, which the TLS layer has checked against `--client-ca-file`: CN is the
- * user, each O a group. Source: k8s.io/apiserver/pkg/authentication/request/x509 (CommonNameUserConversion).
+ * user (of several the last, as for those who approve requests), each O a group.
+ * Source: k8s.io/apiserver/pkg/authentication/request/x509 (CommonNameUserConversion).
  * `authorities`: whose certificates count, where the TLS layer trusts others besides (proxies').
  */
 export function createX509Authenticator(authorities?: readonly X509Certificate[]): Authenticator {
@@ -52,7 +53,7 @@ function certificateUser(
 
 function subjectUser(certificate: X509Certificate): CertificateUser {
   const { subject } = certificate.toLegacyObject();
-  const [name = ''] = values(subject.CN);
+  const name = values(subject.CN).at(-1) ?? '';
   return name === '' ? 'none' : { name, groups: values(subject.O) };
 }
 
