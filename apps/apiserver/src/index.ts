@@ -1,9 +1,11 @@
 import type { MainOptions } from '@tinkernetes/component-base';
-import { flags, toOptions, type ApiServerOptions } from './options';
+import { flags } from './flags';
+import { toOptions, type ApiServerOptions } from './options';
 import { run } from './run';
 
 export { startServer, type RunningApiServer } from './server/api-server';
-export { toOptions, flags, type ApiServerOptions } from './options';
+export { toOptions, type ApiServerOptions } from './options';
+export { flags } from './flags';
 export { run } from './run';
 
 /** The API server: the only component that touches storage. */
