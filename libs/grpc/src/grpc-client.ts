@@ -33,6 +33,7 @@ const mostWaiting = 64;
 export class GrpcClient {
   private readonly connection: Connection;
   private readonly calls = new Set<ClientCall>();
+  private readonly onAbort = () => this.cancelAll(this.options.signal?.reason as Error);
 
   /** `endpoint`: `unix:///path`. Connects with the first call. */
   constructor(
@@ -40,12 +41,11 @@ export class GrpcClient {
     private readonly options: GrpcClientOptions = {},
   ) {
     this.connection = new Connection(endpoint, realClock);
-    const { signal } = options;
     // One listener for all calls.
-    signal?.addEventListener('abort', () => this.cancelAll(signal.reason as Error), { once: true });
+    options.signal?.addEventListener('abort', this.onAbort, { once: true });
   }
 
-  /** Never rejects. */
+  /** Rejects only where the request can't be written. */
   unary(method: Method, request: object, options: CallOptions = {}): Promise<Reply> {
     return new Promise((resolve) => {
       let message: object | undefined;
@@ -101,6 +101,7 @@ export class GrpcClient {
 
   /** Ends the calls that are under way. */
   close(): void {
+    this.options.signal?.removeEventListener('abort', this.onAbort);
     this.cancelAll(new RpcError('CANCELLED', 'the client is closed'));
     this.connection.close();
   }

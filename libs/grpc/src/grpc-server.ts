@@ -98,6 +98,7 @@ export class GrpcServer {
       if (refused) return;
       try {
         requests.push(...frames.push(chunk));
+        if (requests.length > 1) throw otherThanOneRequest();
       } catch (error) {
         refused = asRpcError(error);
         call.fail(refused);
@@ -106,8 +107,8 @@ export class GrpcServer {
     stream.on('end', () => {
       if (refused) return;
       const [request] = requests;
-      if (request && requests.length === 1 && !frames.isWithin) void this.run(method, request, call);
-      else call.fail(new RpcError('INTERNAL', 'a call with other than one request'));
+      if (request && !frames.isWithin) void this.run(method, request, call);
+      else call.fail(otherThanOneRequest());
     });
   }
 
@@ -146,6 +147,8 @@ function parse({ requestDeserialize }: MethodDefinition<object, object>, bytes: 
     );
   }
 }
+
+const otherThanOneRequest = () => new RpcError('INTERNAL', 'a call with other than one request');
 
 const asRpcError = (error: unknown): RpcError =>
   error instanceof RpcError

@@ -143,6 +143,21 @@ describe('gRPC on a unix socket', () => {
       expect(error).toMatchObject({ status, message });
     });
 
+    it('cuts a message that is too long for a header, and other calls go on', async () => {
+      let goOn: (answer: { message: object }) => void = () => undefined;
+      const tooLong = () => Promise.reject(new RpcError('NOT_FOUND', 'ö'.repeat(100_000)));
+      const later = () => new Promise<{ message: object }>((resolve) => (goOn = resolve));
+      const unary = (request: object) =>
+        (request as { text: string }).text === 'fail' ? tooLong() : later();
+      await serve({ say: { unary } });
+      const by = client();
+      const other = ask('hello', {}, by);
+      const { error } = await ask('fail', {}, by);
+      expect(error).toMatchObject({ status: 'NOT_FOUND', message: `${'ö'.repeat(4096)}…` });
+      goOn({ message: { text: 'still here' } });
+      expect((await other).message).toEqual({ text: 'still here' });
+    });
+
     it('brings trailers also of a call that fails', async () => {
       await serve(echo);
       const reply = await ask('fail', { metadata: { 'asked-bin': binary } });

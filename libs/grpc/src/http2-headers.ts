@@ -41,10 +41,15 @@ export function metadataValue(headers: IncomingHttpHeaders, name: string): strin
   return Buffer.from(first.split(',')[0] ?? '', 'base64');
 }
 
-/** Printable ASCII but the percent sign stays as it is. */
+/** Headers beyond 64 KiB would end the connection and with it all its calls: a character may take nine bytes. */
+const longestText = 4096;
+
+/** Printable ASCII but the percent sign stays as it is; what is too long for a header is cut. */
 export const statusMessage = (text: string): string =>
-  text.replace(/[^\x20-\x24\x26-\x7e]+/gu, (part) =>
-    [...Buffer.from(part)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+  (text.length > longestText ? `${text.slice(0, longestText)}…` : text).replace(
+    /[^\x20-\x24\x26-\x7e]+/gu,
+    (part) =>
+      [...Buffer.from(part)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
   );
 
 export function readStatusMessage(value: unknown): string {
