@@ -1,16 +1,14 @@
 import type { Pod } from '@tinkernetes/api';
-import { isNotFound } from '@tinkernetes/apimachinery';
 import type { Client } from '@tinkernetes/client';
 import type { Clock, Logger, Random, StepTracer } from '@tinkernetes/component-base';
 import type { EventRecorder } from '@tinkernetes/controller';
 import type { Lister } from '@tinkernetes/informers';
-import { podKey, uidOf } from '../cache/pod-info';
+import { podKey } from '../cache/pod-info';
 import type { SchedulerCache } from '../cache/scheduler-cache';
 import type { Snapshot } from '../cache/snapshot';
 import type { Extenders } from '../extenders/consult';
 import type { EventHint } from '../framework/cluster-event';
 import { CycleState } from '../framework/cycle-state';
-import { fitMessage } from '../framework/fit-error';
 import type { Framework } from '../framework/framework';
 import { isRejected, messageOf, unschedulable, type Status } from '../framework/status';
 import type { Diagnosis, Nominator } from '../framework/types';
@@ -18,10 +16,11 @@ import type { QueuedPod } from '../queue/queued-pod';
 import type { SchedulingQueue } from '../queue/scheduling-queue';
 import { AssumedExpiry } from './assumed-expiry';
 import type { Attempts } from './attempts';
+import type { Cycle, Failure } from './cycle';
+import { CycleOutcome } from './cycle-outcome';
 import { CycleSteps, stepObject, type SearchTimes } from './cycle-steps';
 import { findNode, findNodeWithExtenders, newDiagnosis, type Placement } from './find-node';
 import type { SchedulerMetrics } from './metrics';
-import { patchUnscheduled } from './pod-status';
 
 export interface SchedulerDeps {
   cache: SchedulerCache;
@@ -44,16 +43,6 @@ export interface SchedulerDeps {
   percentageOfNodesToScore(profile: string): number;
 }
 
-/** One Pod's attempt, from the queue to the Binding. */
-interface Cycle {
-  queued: QueuedPod;
-  pod: Pod;
-  framework: Framework;
-  state: CycleState;
-  startedAt: number;
-}
-type Failure = { status: Status; diagnosis: Diagnosis | undefined; nominatedNode: string | undefined };
-
 /** Scheduling goes on for so long before other work of the process has its turn. */
 const maxBlockMs = 8;
 const noNodesMessage = 'no nodes available to schedule pods';
@@ -69,10 +58,12 @@ export class Scheduler {
   private readonly binding = new Set<Promise<void>>();
   private readonly expiry: AssumedExpiry;
   private readonly steps: CycleSteps;
+  private readonly outcome: CycleOutcome;
 
   constructor(private readonly deps: SchedulerDeps) {
     const { cache, clock, queue, logger } = deps;
     this.steps = new CycleSteps(deps.tracer, deps.client);
+    this.outcome = new CycleOutcome({ ...deps, bindings: () => this.binding.size });
     this.expiry = new AssumedExpiry({
       cache,
       clock,
@@ -117,7 +108,7 @@ export class Scheduler {
     this.steps.waited(queued);
     const placement = await this.place(cycle);
     if ('status' in placement) {
-      this.fail(cycle, placement);
+      this.outcome.fail(cycle, placement);
       return;
     }
     const bound = this.bindingCycle(cycle, placement.assumed, placement.node).finally(() =>
@@ -150,7 +141,7 @@ export class Scheduler {
       return { status: { code: 'Error', reasons: [reason] }, diagnosis: undefined, nominatedNode: '' };
     }
     const { node } = placement;
-    this.explain(cycle, { placement });
+    this.outcome.explain(cycle, { placement });
     const assumed: Pod = { ...pod, spec: { ...(pod.spec as NonNullable<Pod['spec']>), nodeName: node } };
     this.deps.cache.assume(assumed);
     this.deps.nominator.clear(pod);
@@ -188,8 +179,7 @@ export class Scheduler {
   }
 
   private async bindingCycle(cycle: Cycle, assumed: Pod, node: string): Promise<void> {
-    const { framework, state, pod, queued } = cycle;
-    const { clock, metrics, logger } = this.deps;
+    const { framework, state } = cycle;
     try {
       const status = (await this.waitOnPermit(cycle)) ?? (await this.bind(cycle, assumed, node));
       if (status) {
@@ -202,14 +192,7 @@ export class Scheduler {
       return;
     }
     this.expiry.bound(assumed);
-    logger.info({ object: `Pod/${podKey(pod)}`, node }, 'Successfully bound pod to node');
-    this.observe(cycle, 'scheduled');
-    metrics.podAttempts.observe(queued.attempts);
-    metrics.podDuration.observe((clock.now() - queued.initialAttemptAt) / 1000, {
-      attempts: queued.attempts >= 15 ? '15+' : String(queued.attempts),
-    });
-    const message = `Successfully assigned ${podKey(pod)} to ${node}`;
-    this.recorder(framework).event(withKind(pod), 'Normal', 'Scheduled', message);
+    this.outcome.bound(cycle, node);
     framework.postBind(state, assumed, node);
   }
 
@@ -252,7 +235,7 @@ export class Scheduler {
     this.release(cycle, assumed, node);
     this.deps.queue.moveAllOn({ resource: 'AssignedPod', action: 'Delete', before: assumed });
     const diagnosis = isRejected(status) ? this.diagnosisOf(node, status) : undefined;
-    this.fail(cycle, { status, diagnosis, nominatedNode: '' });
+    this.outcome.fail(cycle, { status, diagnosis, nominatedNode: '' });
   }
 
   private release({ framework, state }: Cycle, assumed: Pod, node: string): void {
@@ -266,102 +249,4 @@ export class Scheduler {
     if (status.plugin !== undefined) diagnosis.unschedulablePlugins.add(status.plugin);
     return diagnosis;
   }
-
-  /** Puts the Pod back into the queue, and says on it and in an event why it has no node. */
-  private fail(cycle: Cycle, { status, diagnosis, nominatedNode }: Failure): void {
-    const { queue, pods, logger, signal } = this.deps;
-    const { queued, pod, framework } = cycle;
-    const isError = !isRejected(status);
-    const nodeCount = Math.max(1, this.deps.cache.nodeCount);
-    const message = diagnosis
-      ? fitMessage(status.plugin === undefined ? nodeCount : 1, diagnosis)
-      : messageOf(status);
-    this.observe(cycle, isError ? 'error' : 'unschedulable');
-    this.explain(cycle, { diagnosis, message, result: isError ? 'error' : 'unschedulable' });
-    const latest = pods.get(pod.metadata.name, pod.metadata.namespace);
-    if (signal.aborted || !latest || uidOf(latest) !== uidOf(pod) || latest.spec?.nodeName) {
-      queue.done(pod);
-      return;
-    }
-    const log = { object: `Pod/${podKey(pod)}`, attempts: queued.attempts };
-    if (isError) logger.error(log, `Error scheduling pod; retrying: ${message}`);
-    else logger.info(log, `Unable to schedule pod; no fit; waiting: ${message}`);
-    queued.pod = latest;
-    queued.erred = isError;
-    queued.unschedulablePlugins = diagnosis?.unschedulablePlugins ?? pluginOf(status);
-    queued.pendingPlugins = diagnosis?.pendingPlugins ?? new Set();
-    if (nominatedNode) this.deps.nominator.nominate(latest, nominatedNode);
-    else if (nominatedNode === '') this.deps.nominator.clear(latest);
-    queue.addUnschedulable(queued);
-    this.recorder(framework).event(withKind(pod), 'Warning', 'FailedScheduling', message);
-    void this.report(latest, {
-      reason: isError ? 'SchedulerError' : 'Unschedulable',
-      message,
-      nominatedNode,
-    });
-  }
-
-  private async report(
-    pod: Pod,
-    change: { reason: string; message: string; nominatedNode: string | undefined },
-  ): Promise<void> {
-    const { client, clock, signal, logger } = this.deps;
-    try {
-      await patchUnscheduled(client, clock, { pod, signal, ...change });
-    } catch (error) {
-      if (signal.aborted || isNotFound(error)) return;
-      logger.warn(
-        { err: error, object: `Pod/${podKey(pod)}` },
-        'Error updating the status of an unschedulable pod',
-      );
-    }
-  }
-
-  private explain(
-    { queued, pod }: Cycle,
-    {
-      placement,
-      diagnosis = placement?.diagnosis,
-      message,
-      result = 'scheduled',
-    }: {
-      placement?: Extract<Placement, { kind: 'found' }>;
-      diagnosis?: Diagnosis;
-      message?: string;
-      result?: 'scheduled' | 'unschedulable' | 'error';
-    },
-  ): void {
-    this.deps.attempts.record({
-      pod: podKey(pod),
-      attempt: queued.attempts,
-      at: new Date(this.deps.clock.now()).toISOString(),
-      result,
-      node: placement?.node,
-      message,
-      evaluatedNodes: placement?.evaluated ?? diagnosis?.statuses.size ?? 0,
-      feasibleNodes: placement?.feasible ?? 0,
-      statuses: diagnosis?.statuses,
-      scores: placement?.scores,
-    });
-  }
-
-  private observe({ framework, startedAt }: Cycle, result: string): void {
-    const { metrics, clock, queue, cache } = this.deps;
-    const labels = { result, profile: framework.profile };
-    metrics.attempts.inc(labels);
-    metrics.attemptDuration.observe((clock.monotonic() - startedAt) / 1000, labels);
-    metrics.showPending(queue);
-    metrics.cacheSize.set(cache.nodeCount, { type: 'nodes' });
-    metrics.cacheSize.set(cache.podCount, { type: 'pods' });
-    metrics.cacheSize.set(this.binding.size, { type: 'assumed_pods' });
-  }
-
-  private recorder({ profile }: Framework): EventRecorder {
-    const recorder = this.deps.recorders.get(profile);
-    if (!recorder) throw new Error(`no event recorder for profile ${profile}`);
-    return recorder;
-  }
 }
-
-const pluginOf = ({ plugin }: Status): Set<string> => new Set(plugin === undefined ? [] : [plugin]);
-const withKind = (pod: Pod): Pod => ({ ...pod, apiVersion: 'v1', kind: 'Pod' });
