@@ -19,7 +19,7 @@ export const createAuthenticators: CreateAuthenticators = async ({ options, stor
   if (clientCaFile) {
     const isSole = !requestHeader || requestHeader.clientCaFile === clientCaFile;
     const authorities = isSole ? undefined : certificatesIn(await readFile(clientCaFile, 'utf8'));
-    authenticators.push(createX509Authenticator(authorities));
+    authenticators.push(createX509Authenticator({ authorities }));
   }
   const tokens: TokenAuthenticator[] = [];
   if (options.tokenAuthFile) tokens.push(await loadTokenFile(options.tokenAuthFile));

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LoopbackSocket } from '@tinkernetes/component-base';
+import { VirtualClock } from '@tinkernetes/component-base/testing';
 import { createX509Authenticator } from './x509';
 
 /** `openssl req -x509 -subj /O=system:nodes/CN=system:kube-controller-manager/CN=system:node:a` */
@@ -18,9 +19,23 @@ MAMBAf8wCgYIKoZIzj0EAwIDSAAwRQIhAMNEQ01j5KPBRwXIiihk4vvpZKyF2iUC
 YaWBRhccxUo6AiBeAiMBpHhDbH+Bi52DXqnA8mxlYzH8y2Om3px+KJ3mrQ==
 -----END CERTIFICATE-----`);
 
-it('takes the last of several common names, as those do who approve requests', async () => {
+function requestWith(headers: Record<string, string> = {}): IncomingMessage {
   const { server: socket } = LoopbackSocket.connection(1, { certificate, authorized: true });
-  const request = { socket } as unknown as IncomingMessage;
-  const answer = await createX509Authenticator().authenticate(request);
+  return { socket, headers } as unknown as IncomingMessage;
+}
+
+it('takes the last of several common names, as those do who approve requests', async () => {
+  const clock = new VirtualClock(Date.parse('2027-01-01'));
+  const answer = await createX509Authenticator({ clock }).authenticate(requestWith());
   expect(answer?.user).toEqual({ name: 'system:node:a', groups: ['system:nodes'] });
+});
+
+it('knows nobody any more whose certificate has ended, on the same connection', async () => {
+  const clock = new VirtualClock(Date.parse(certificate.validTo));
+  const x509 = createX509Authenticator({ clock });
+  const request = requestWith();
+  expect((await x509.authenticate(request))?.user.name).toBe('system:node:a');
+  await clock.advance(1000);
+  await expect(x509.authenticate(request)).rejects.toMatchObject({ code: 401 });
+  expect(await x509.authenticate(requestWith({ authorization: 'Bearer abc' }))).toBeUndefined();
 });
