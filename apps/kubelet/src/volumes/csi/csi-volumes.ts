@@ -1,15 +1,5 @@
 import { mkdir, realpath } from 'node:fs/promises';
-import {
-  CSIDrivers,
-  Secrets,
-  VolumeAttachments,
-  type CSIDriver,
-  type Node,
-  type Pod,
-  type SecretReference,
-  type Volume,
-} from '@tinkernetes/api';
-import { ignoreNotFound } from '@tinkernetes/apimachinery';
+import type { Node, Pod, Volume } from '@tinkernetes/api';
 import type { Client } from '@tinkernetes/client';
 import { KeyedLock, type Logger } from '@tinkernetes/component-base';
 import { uidOf } from '../../pods/pod-facts';
@@ -18,6 +8,7 @@ import { giveToGroup } from '../ownership';
 import type { TokenManager } from '../token-manager';
 import { CsiDrivers, type CsiDriverConnection } from './csi-drivers';
 import { CsiNodeObject } from './csi-node';
+import { CsiObjects } from './csi-objects';
 import {
   CsiPaths,
   linkDevice,
@@ -39,11 +30,6 @@ import {
 } from './csi-requests';
 import { growOnNode, type ClaimedVolume, type GrowthDeps } from './volume-growth';
 import { VolumesInUse } from './volumes-in-use';
-
-/** Something else has to happen first; the Pod is looked at again, and nobody is told that anything failed. */
-export class NotYet extends Error {
-  override readonly name = 'NotYet';
-}
 
 export interface CsiVolumesDeps {
   client: Client;
@@ -73,6 +59,7 @@ export class CsiVolumes {
   private readonly drivers: CsiDrivers;
   private readonly inUse: VolumesInUse;
   private readonly growth: GrowthDeps;
+  private readonly objects: CsiObjects;
   /** Pods that a volume is published in, by its unique name; from the disk after a restart. */
   private readonly users = new Map<string, Set<string>>();
   /** Published by this process, by `pod UID/volume`. */
@@ -86,6 +73,7 @@ export class CsiVolumes {
     this.paths = new CsiPaths(deps.rootDir);
     this.inUse = new VolumesInUse(client, nodeName);
     this.growth = { client, events: deps.events, nodeName };
+    this.objects = new CsiObjects(deps);
     const object = new CsiNodeObject({ client, nodeName, nodeUID });
     this.drivers = new CsiDrivers({
       directory: deps.registryDir,
@@ -133,11 +121,11 @@ export class CsiVolumes {
         await growOnNode(this.growth, pod, { claim, volume, connection, place });
         return done;
       }
-      const object = await this.driverObject(driver);
+      const object = await this.objects.driver(driver);
       const attachmentID = attachmentName(driver, handle, this.deps.nodeName);
       const isAttached = object?.spec.attachRequired !== false;
       if (isAttached) await this.inUse.add(name);
-      const publishContext = isAttached ? await this.attached(name, attachmentID) : {};
+      const publishContext = isAttached ? await this.objects.attached(name, attachmentID) : {};
       const data: VolumeData = {
         ...known,
         nodeName: this.deps.nodeName,
@@ -157,7 +145,7 @@ export class CsiVolumes {
         await connection.node.nodeStageVolume({
           ...request,
           stagingTargetPath: place.staging,
-          secrets: await this.secrets(csi.nodeStageSecretRef),
+          secrets: await this.objects.secrets(csi.nodeStageSecretRef),
         });
       }
       await writeVolumeData(place.publishedData, data);
@@ -171,7 +159,7 @@ export class CsiVolumes {
         stagingTargetPath: stages ? place.staging : '',
         targetPath: place.target,
         readonly: isReadOnly,
-        secrets: { ...(await this.secrets(csi.nodePublishSecretRef)), ...told.secrets },
+        secrets: { ...(await this.objects.secrets(csi.nodePublishSecretRef)), ...told.secrets },
       });
       const drivers = groupForDriver(pod, connection) !== undefined;
       if (!isReadOnly && !isBlock && !drivers && groupOwns(volume, object))
@@ -197,7 +185,7 @@ export class CsiVolumes {
       const done = this.published.get(key);
       if (done) return done;
       const connection = this.drivers.get(csi.driver);
-      const object = await this.driverObject(csi.driver);
+      const object = await this.objects.driver(csi.driver);
       if (!object?.spec.volumeLifecycleModes?.includes('Ephemeral'))
         throw new Error(
           `kubernetes.io/csi: mounter.SetUpAt failed to check volume lifecycle mode: volume mode "Ephemeral" not supported by driver ${csi.driver} (only supports ["Persistent"])`,
@@ -224,7 +212,7 @@ export class CsiVolumes {
         },
         volumeContext: { ...csi.volumeAttributes, ...podInfo(pod, object, true), ...told.volumeContext },
         secrets: {
-          ...(await this.secrets(secret ? { name: secret, namespace } : undefined)),
+          ...(await this.objects.secrets(secret ? { name: secret, namespace } : undefined)),
           ...told.secrets,
         },
       });
@@ -308,35 +296,6 @@ export class CsiVolumes {
       throw error;
     });
     return this.recovered;
-  }
-
-  /** What the driver said when it attached the volume; throws NotYet until it has. */
-  private async attached(name: string, attachmentID: string): Promise<Record<string, string>> {
-    const isListed = this.deps.node()?.status?.volumesAttached?.some((volume) => volume.name === name);
-    if (!isListed) throw new NotYet(`volume ${name} is not attached`);
-    const attachment = await this.deps.client.for(VolumeAttachments).get(attachmentID).catch(ignoreNotFound);
-    if (!attachment?.status?.attached) throw new NotYet(`volume ${name} is not attached`);
-    return attachment.status.attachmentMetadata ?? {};
-  }
-
-  private driverObject(name: string): Promise<CSIDriver | undefined> {
-    return this.deps.client
-      .for(CSIDrivers)
-      .get(name)
-      .catch((error: unknown) => {
-        ignoreNotFound(error);
-        return undefined;
-      });
-  }
-
-  private async secrets(reference: SecretReference | undefined): Promise<Record<string, string>> {
-    if (!reference?.name) return {};
-    const { data = {} } = await this.deps.client
-      .for(Secrets)
-      .get(reference.name, { namespace: reference.namespace });
-    return Object.fromEntries(
-      Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
-    );
   }
 
   private usersOf(name: string): Set<string> {
