@@ -52,6 +52,7 @@ export const statusMessage = (text: string): string =>
       [...Buffer.from(part)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
   );
 
+/** As it was sent where it is not encoded as it should be. */
 export function readStatusMessage(value: unknown): string {
   const text = String(value ?? '');
   if (!text.includes('%')) return text;

@@ -1,3 +1,4 @@
+import { readStatusMessage } from '@tinkernetes/grpc';
 import type { Dialer } from '@tinkernetes/vnet';
 import { connect, type IncomingHttpHeaders } from 'node:http2';
 import { withRealDeadline } from './deadline';
@@ -68,7 +69,7 @@ async function ask(
   const session = connect(`http://${host}`, { createConnection: () => socket });
   try {
     return await new Promise<HealthStatus>((resolve, reject) => {
-      session.once('error', reject);
+      session.on('error', reject);
       let isConnected = false;
       session.once('remoteSettings', () => (isConnected = true));
       const onAbort = () =>
@@ -85,7 +86,7 @@ async function ask(
       const readStatus = (headers: IncomingHttpHeaders) => (failure ??= failureOf(headers));
       stream.once('response', readStatus).once('trailers', readStatus);
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-      stream.once('error', reject);
+      stream.on('error', reject);
       stream.once('end', () => {
         if (failure) reject(failure);
         else resolve(decodeStatus(Buffer.concat(chunks)));
@@ -102,13 +103,15 @@ async function ask(
 function failureOf(headers: IncomingHttpHeaders): HealthRPCError | undefined {
   const { 'grpc-status': status, 'grpc-message': message = '' } = headers;
   if (status === undefined || status === '0') return undefined;
-  return new HealthRPCError(codes[Number(status)] ?? 'Unknown', decodeURIComponent(String(message)));
+  return new HealthRPCError(codes[Number(status)] ?? 'Unknown', readStatusMessage(message));
 }
 
 /** HealthCheckRequest { string service = 1; } in gRPC's length-prefixed frame. */
 function encodeRequest(service: string): Buffer {
   const name = Buffer.from(service);
-  const message = name.length > 0 ? Buffer.concat([Buffer.from([0x0a, name.length]), name]) : Buffer.alloc(0);
+  // Seven bits a byte: names have less than 16 KiB.
+  const length = name.length < 0x80 ? [name.length] : [0x80 | (name.length & 0x7f), name.length >> 7];
+  const message = name.length > 0 ? Buffer.concat([Buffer.from([0x0a, ...length]), name]) : Buffer.alloc(0);
   const frame = Buffer.alloc(5);
   frame.writeUInt32BE(message.length, 1);
   return Buffer.concat([frame, message]);
