@@ -400,7 +400,12 @@ export const controllers: readonly ControllerDefinition[] = [
     // Not in upstream's list: a CSI driver's controllers, which elsewhere are a Deployment of their own.
     name: 'hostpath-csi-controller',
     watches: ['persistentvolumeclaims', 'persistentvolumes', 'volumeattachments', 'csinodes', 'nodes'],
-    writes: ['persistentvolumes', 'persistentvolumeclaims/status', 'volumeattachments'],
+    writes: [
+      'persistentvolumes',
+      'persistentvolumeclaims',
+      'persistentvolumeclaims/status',
+      'volumeattachments',
+    ],
     leaderOnly: true,
     start: startHostPathCsiController,
   },

@@ -163,7 +163,9 @@ export const storageAccessManifests = (): Manifest[] => [
         resources: ['persistentvolumes'],
         verbs: [...readOnly, 'create', 'delete', 'patch', 'update'],
       },
-      { apiGroups: [''], resources: ['persistentvolumeclaims', 'nodes'], verbs: readOnly },
+      // Takes a claim's chosen node back that does not exist: the scheduler chooses anew.
+      { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: [...readOnly, 'patch', 'update'] },
+      { apiGroups: [''], resources: ['nodes'], verbs: readOnly },
       { apiGroups: [''], resources: ['persistentvolumeclaims/status'], verbs: ['patch', 'update'] },
       {
         apiGroups: ['storage.k8s.io'],

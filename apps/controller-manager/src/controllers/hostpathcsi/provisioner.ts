@@ -12,7 +12,8 @@ import { ignoreNotFound, isAlreadyExists, keyOf } from '@tinkernetes/apimachiner
 import type { Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext } from '../../manager/context';
 import { withoutFinalizer } from '../volumeprotection/finalizer';
-import { driverName, type DriverPlugin } from './plugin';
+import { isForgotten, isOurs, isReleased, mayProvision, selectedNode } from './claims-and-volumes';
+import type { DriverPlugin } from './plugin';
 import {
   createRequest,
   provisionerFinalizer,
@@ -21,9 +22,6 @@ import {
   type ProvisionFacts,
 } from './volume-object';
 
-const provisionerAnnotation = 'volume.kubernetes.io/storage-provisioner';
-const provisionedBy = 'pv.kubernetes.io/provisioned-by';
-const selectedNode = 'volume.kubernetes.io/selected-node';
 const volumePrefix = 'volume/';
 
 /**
@@ -76,8 +74,11 @@ export class Provisioner implements Reconciler {
     const { client, recorder } = this.context;
     const className = claim.spec.storageClassName ?? '';
     const storageClass = this.classes.lister.get(className);
-    if (!storageClass || this.volumes.lister.get(volumeNameOf(claim))) return;
+    if (!storageClass || !mayProvision(claim, storageClass)) return;
+    if (this.volumes.lister.get(volumeNameOf(claim))) return;
     const nodeName = claim.metadata.annotations?.[selectedNode] ?? '';
+    if (nodeName !== '' && !this.nodes.lister.get(nodeName))
+      return this.askForAnotherNode(claim, nodeName, signal);
     const attributesName = claim.spec.volumeAttributesClassName;
     const facts: ProvisionFacts = {
       claim,
@@ -121,6 +122,25 @@ export class Provisioner implements Reconciler {
     }
   }
 
+  /** The scheduler chooses again. Source: sig-storage-lib-external-provisioner rescheduleProvisioning. */
+  private async askForAnotherNode(
+    claim: PersistentVolumeClaim,
+    nodeName: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client, recorder } = this.context;
+    const { name, namespace, uid } = claim.metadata;
+    recorder.event(claim, 'Warning', 'ProvisioningFailed', `node "${nodeName}" not found`);
+    await client
+      .for(PersistentVolumeClaims)
+      .patch(
+        name,
+        { metadata: { uid, annotations: { [selectedNode]: null } } },
+        { type: 'merge', namespace, signal },
+      )
+      .catch(ignoreNotFound);
+  }
+
   private async remove(volume: PersistentVolume, signal: AbortSignal): Promise<void> {
     const { client, recorder } = this.context;
     const { name } = volume.metadata;
@@ -142,24 +162,6 @@ export class Provisioner implements Reconciler {
       await this.context.client.for(PersistentVolumes).update(next, { signal }).catch(ignoreNotFound);
   }
 }
-
-const isOurs = ({ metadata, spec }: PersistentVolumeClaim): boolean =>
-  !spec.volumeName &&
-  !metadata.deletionTimestamp &&
-  metadata.annotations?.[provisionerAnnotation] === driverName;
-
-const isProvisioned = ({ metadata }: PersistentVolume): boolean =>
-  metadata.annotations?.[provisionedBy] === driverName;
-const isReleased = (volume: PersistentVolume): boolean =>
-  isProvisioned(volume) &&
-  volume.status?.phase === 'Released' &&
-  volume.spec.persistentVolumeReclaimPolicy === 'Delete';
-/** Deleted by hand while nothing was bound to it, or to be kept in storage. */
-const isForgotten = (volume: PersistentVolume): boolean =>
-  isProvisioned(volume) &&
-  volume.metadata.deletionTimestamp !== undefined &&
-  volume.status?.phase !== 'Bound' &&
-  volume.spec.persistentVolumeReclaimPolicy !== 'Delete';
 
 /** As Kubernetes shows what a driver says. */
 export const describe = (error: unknown): string => {

@@ -12,6 +12,18 @@ import { driverName } from './plugin';
 
 /** Parameters of a class with this prefix are the provisioner's, not the driver's. */
 const ownPrefix = 'csi.storage.k8s.io/';
+const ownParameters: ReadonlySet<string> = new Set([
+  'fstype',
+  ...[
+    'secret',
+    'provisioner-secret',
+    'controller-publish-secret',
+    'node-stage-secret',
+    'node-publish-secret',
+    'controller-expand-secret',
+    'node-expand-secret',
+  ].flatMap((secret) => [`${secret}-name`, `${secret}-namespace`]),
+]);
 
 const accessModes: Readonly<Record<string, NonNullable<VolumeCapability['accessMode']>['mode']>> = {
   ReadWriteOnce: 'SINGLE_NODE_WRITER',
@@ -51,7 +63,6 @@ export function createRequest({
   node,
   csiNode,
 }: ProvisionFacts): CreateVolumeRequest {
-  const parameters = Object.entries(storageClass.parameters ?? {});
   const { spec } = claim;
   const limit = bytesOf(spec.resources?.limits?.['storage']);
   const place = placeOf(node, csiNode);
@@ -68,10 +79,21 @@ export function createRequest({
         storageClass.parameters?.[`${ownPrefix}fstype`],
       ),
     ),
-    parameters: Object.fromEntries(parameters.filter(([name]) => !name.startsWith(ownPrefix))),
+    parameters: driverParameters(storageClass),
     mutableParameters: attributes?.parameters ?? {},
     ...(place ? { accessibilityRequirements: { requisite: [place], preferred: [place] } } : {}),
   };
+}
+
+/** Throws for a parameter that looks like the provisioner's and is not. Source: removePrefixedParameters. */
+function driverParameters({ parameters = {} }: StorageClass): Record<string, string> {
+  const names = Object.keys(parameters).filter((name) => name.startsWith(ownPrefix));
+  const unknown = names.find((name) => !ownParameters.has(name.slice(ownPrefix.length)));
+  if (unknown !== undefined)
+    throw new Error(
+      `failed to strip CSI Parameters of prefixed keys: found unknown parameter key "${unknown}" with reserved namespace ${ownPrefix}`,
+    );
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => !names.includes(name)));
 }
 
 export const volumeNameOf = ({ metadata }: PersistentVolumeClaim): string => `pvc-${metadata.uid}`;
@@ -90,7 +112,10 @@ export function volumeObject(
   volume: Volume,
 ): PersistentVolume {
   const { namespace, name, uid } = claim.metadata;
-  const fsType = storageClass.parameters?.[`${ownPrefix}fstype`];
+  const isBlock = claim.spec.volumeMode === 'Block';
+  const fsType = isBlock ? undefined : storageClass.parameters?.[`${ownPrefix}fstype`];
+  // A driver that does not know its volume's size says 0.
+  const bytes = volume.capacityBytes || bytesOf(claim.spec.resources?.requests?.['storage']);
   const topologies = volume.accessibleTopology ?? [];
   return {
     metadata: {
@@ -100,7 +125,7 @@ export function volumeObject(
     },
     spec: {
       accessModes: claim.spec.accessModes,
-      capacity: { storage: Quantity.ofValue(volume.capacityBytes ?? 0, 'BinarySI').toString() },
+      capacity: { storage: Quantity.ofValue(bytes, 'BinarySI').toString() },
       claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid },
       csi: {
         driver: driverName,
