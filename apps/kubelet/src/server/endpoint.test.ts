@@ -164,6 +164,10 @@ describe("the kubelet's server", () => {
     expect((await get('/logs/')).body).toContain('<a href="own/">own/</a>\n');
     expect((await get('/logs/own/')).body).toContain('<a href="a&b.log">a&amp;b.log</a>\n');
     expect(await get('/logs/own/a&b.log')).toEqual({ code: 200, body: 'line\n' });
+    await writeFile(join(logs, 'empty.log'), '');
+    expect(await get('/logs/own/empty.log')).toEqual({ code: 200, body: '' });
+    await mkdir(join(logs, 'größe\n'));
+    expect((await get('/logs/own/gr%C3%B6%C3%9Fe%0A')).code).toBe(301);
     expect((await get('/logs/own')).code).toBe(301);
     for (const path of ['/logs/none', '/logs/..%2fallocated_pods_state', '/logs/own/a&b.log/x'])
       expect(await get(path)).toEqual({ code: 404, body: '404 page not found\n' });

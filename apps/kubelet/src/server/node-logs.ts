@@ -21,7 +21,7 @@ export async function serveNodeLogs(directory: string, exchange: HttpExchange): 
   if (!found && segments.length > 0) throw notFound();
   const isDirectory = found?.isDirectory() ?? true;
   if (isDirectory !== url.pathname.endsWith('/')) {
-    const name = segments.at(-1) ?? 'logs';
+    const name = encodeURIComponent(segments.at(-1) ?? 'logs');
     response.writeHead(301, { location: isDirectory ? `${name}/` : `../${name}` }).end();
     return;
   }
@@ -30,14 +30,15 @@ export async function serveNodeLogs(directory: string, exchange: HttpExchange): 
     response.end(found ? await listing(path) : page([]));
     return;
   }
+  const size = found?.size ?? 0;
   const isLog = ['.log', '.txt', ''].includes(extname(path));
   response.writeHead(200, {
     'content-type': isLog ? 'text/plain; charset=utf-8' : 'application/octet-stream',
-    'content-length': found?.size,
+    'content-length': size,
   });
-  if (request.method === 'HEAD') response.end();
+  if (request.method === 'HEAD' || size === 0) response.end();
   // No more than was promised: who writes the log goes on.
-  else await pipeline(createReadStream(path, { end: Math.max(0, (found?.size ?? 0) - 1) }), response);
+  else await pipeline(createReadStream(path, { end: size - 1 }), response);
 }
 
 function decode(segment: string): string {
