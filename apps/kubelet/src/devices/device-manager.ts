@@ -1,17 +1,12 @@
 import type { Container, Pod } from '@tinkernetes/api';
 import { Quantity } from '@tinkernetes/apimachinery';
-import type { Clock, Logger, Timer } from '@tinkernetes/component-base';
+import type { Clock, Logger } from '@tinkernetes/component-base';
 import { join } from 'node:path';
 import { isSidecar, podText, uidOf } from '../pods/pod-facts';
 import { DeviceCheckpoint, type DeviceAllocation } from './device-checkpoint';
-import {
-  devicePluginVersion,
-  type ContainerAllocateResponse,
-  type Device,
-  type RegisterRequest,
-  type TopologyInfo,
-} from './device-plugin-api';
-import { PluginEndpoint } from './plugin-endpoint';
+import type { ContainerAllocateResponse } from './device-plugin-api';
+import { OfferedDevices, type NamedDevice } from './offered-devices';
+import type { PluginEndpoint } from './plugin-endpoint';
 import type { PluginRegistrar } from './plugin-registrar';
 
 export interface DeviceManagerDeps {
@@ -33,34 +28,14 @@ export class DeviceError extends Error {
   override readonly name = 'DeviceError';
 }
 
-export interface NamedDevice {
-  resource: string;
-  id: string;
-  topology: TopologyInfo | undefined;
-}
-
-interface Resource {
-  /** undefined: its plugin is gone, or has not come back yet. */
-  endpoint: PluginEndpoint | undefined;
-  healthy: ReadonlySet<string>;
-  unhealthy: ReadonlySet<string>;
-  /** Which NUMA nodes they are near to, where the plugin says so. */
-  topologies?: ReadonlyMap<string, TopologyInfo>;
-  /** Until a plugin that is gone is given up. */
-  grace?: Timer;
-}
-
 const checkpointName = 'kubelet_internal_checkpoint';
-/** How long a plugin that is gone may take to come back until its devices are. Source: endpointStopGracePeriod. */
-const stopGraceMs = 5 * 60_000;
-
 /**
  * Devices that plugins offer: what of them is on the node, and which container has which.
  * Source: pkg/kubelet/cm/devicemanager/manager.go;
  * https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/
  */
 export class DeviceManager {
-  private readonly resources = new Map<string, Resource>();
+  private readonly offers: OfferedDevices;
   private readonly checkpoint: DeviceCheckpoint;
   private allocations: readonly DeviceAllocation[];
   /** Given, but the plugin has not answered yet. */
@@ -70,49 +45,29 @@ export class DeviceManager {
     this.checkpoint = new DeviceCheckpoint(join(deps.directory, checkpointName), deps.logger);
     const { allocations, resources } = this.checkpoint.read();
     this.allocations = allocations;
-    for (const name of resources) this.resources.set(name, gone(new Set()));
+    this.offers = new OfferedDevices({ ...deps, save: () => this.save() }, resources);
   }
 
   /** Learns of the machine's plugins, those that there are and those to come. */
-  async start(): Promise<void> {
-    const { registrar, signal } = this.deps;
-    const stop = () => {
-      for (const { endpoint, grace } of this.resources.values()) {
-        endpoint?.close();
-        grace?.cancel();
-      }
-    };
-    signal.addEventListener('abort', stop, { once: true });
-    await registrar.join((request) => this.register(request), signal);
+  start(): Promise<void> {
+    return this.offers.start();
   }
 
   /** What the Node's status says of them. */
   offered(): { capacity: Record<string, string>; allocatable: Record<string, string> } {
-    const entries = [...this.resources];
-    return {
-      capacity: Object.fromEntries(
-        entries.map(([name, { healthy, unhealthy }]) => [name, String(healthy.size + unhealthy.size)]),
-      ),
-      allocatable: Object.fromEntries(entries.map(([name, { healthy }]) => [name, String(healthy.size)])),
-    };
+    return this.offers.offered();
   }
 
   /** Devices that can be given out, whether somebody has them or not. */
   allocatable(): NamedDevice[] {
-    return [...this.resources].flatMap(([resource, { healthy }]) =>
-      [...healthy].map((id) => this.named(resource, id)),
-    );
+    return this.offers.allocatable();
   }
 
   /** What the container has. */
   devicesOf(pod: Pod, container: Container): NamedDevice[] {
     return this.allocationsOf(pod, container).flatMap(({ resource, ids }) =>
-      ids.map((id) => this.named(resource, id)),
+      ids.map((id) => this.offers.named(resource, id)),
     );
-  }
-
-  private named(resource: string, id: string): NamedDevice {
-    return { resource, id, topology: this.resources.get(resource)?.topologies?.get(id) };
   }
 
   /**
@@ -120,7 +75,7 @@ export class DeviceManager {
    * Throws DeviceError.
    */
   async allocate(pod: Pod): Promise<void> {
-    if (this.resources.size === 0) return;
+    if (this.offers.names().length === 0) return;
     const reusable = new Map<string, Set<string>>();
     for (const container of pod.spec.initContainers ?? []) {
       const given = await this.allocateFor(pod, container, reusable);
@@ -142,64 +97,10 @@ export class DeviceManager {
   async options(pod: Pod, container: Container): Promise<ContainerAllocateResponse[]> {
     const own = this.allocationsOf(pod, container);
     for (const { resource, ids } of own) {
-      const endpoint = this.resources.get(resource)?.endpoint;
+      const endpoint = this.offers.endpoint(resource);
       if (endpoint?.options.preStartRequired) await endpoint.preStart(ids);
     }
     return own.map(({ response }) => response);
-  }
-
-  private register({ version, endpoint: socket, resourceName, options }: RegisterRequest): void {
-    const { registrar, logger } = this.deps;
-    if (version !== devicePluginVersion)
-      throw new Error(
-        `requested API version "${version}" is not supported by kubelet. Supported version is ["v1beta1"]`,
-      );
-    if (!isExtendedResource(resourceName)) throw new Error(`the ResourceName "${resourceName}" is invalid`);
-    if (!socket || socket.includes('/')) throw new Error(`the endpoint "${socket}" is no name of a socket`);
-    const before = this.resources.get(resourceName);
-    before?.grace?.cancel();
-    before?.endpoint?.close();
-    const endpoint = new PluginEndpoint({
-      path: join(registrar.directory, socket),
-      options: options ?? { preStartRequired: false, getPreferredAllocationAvailable: false },
-      onDevices: (devices) => this.listed(resourceName, endpoint, devices),
-      onEnd: () => this.ended(resourceName, endpoint),
-    });
-    const known = before ?? gone(new Set());
-    this.resources.set(resourceName, { healthy: known.healthy, unhealthy: known.unhealthy, endpoint });
-    logger.info({ resource: resourceName, socket }, 'device plugin registered');
-  }
-
-  private listed(name: string, endpoint: PluginEndpoint, devices: readonly Device[]): void {
-    if (this.resources.get(name)?.endpoint !== endpoint) return;
-    const ids = (isHealthy: boolean) =>
-      new Set(devices.filter(({ health }) => (health === 'Healthy') === isHealthy).map(({ ID }) => ID));
-    const topologies = new Map(
-      devices.flatMap(({ ID, topology }) => (topology ? [[ID, topology] as const] : [])),
-    );
-    this.resources.set(name, { endpoint, healthy: ids(true), unhealthy: ids(false), topologies });
-    this.save();
-    this.deps.onChange();
-  }
-
-  /** Its devices can't be given out any more; when it stays away, they are no more. */
-  private ended(name: string, endpoint: PluginEndpoint): void {
-    const { clock, logger, signal } = this.deps;
-    const resource = this.resources.get(name);
-    if (resource?.endpoint !== endpoint || signal.aborted) return;
-    logger.info({ resource: name }, 'device plugin is gone');
-    const lost = gone(new Set([...resource.healthy, ...resource.unhealthy]));
-    lost.grace = clock.setTimeout(
-      () => {
-        if (this.resources.get(name) !== lost) return;
-        this.resources.set(name, gone(new Set()));
-        this.deps.onChange();
-      },
-      stopGraceMs,
-      { unref: true },
-    );
-    this.resources.set(name, lost);
-    this.deps.onChange();
   }
 
   /** Which devices the container has now, by resource. */
@@ -211,7 +112,7 @@ export class DeviceManager {
     const given = new Map<string, readonly string[]>();
     const known = this.allocationsOf(pod, container);
     for (const [resource, quantity] of Object.entries(container.resources?.limits ?? {})) {
-      if (!this.resources.has(resource)) continue;
+      if (!this.offers.has(resource)) continue;
       const count = Quantity.parse(quantity).value();
       const before = known.find((allocation) => allocation.resource === resource);
       if (before) given.set(resource, before.ids);
@@ -234,7 +135,7 @@ export class DeviceManager {
     }: { resource: string; count: number; reusable: ReadonlySet<string> | undefined },
   ): Promise<readonly string[]> {
     const { logger } = this.deps;
-    const endpoint = this.resources.get(resource)?.endpoint;
+    const endpoint = this.offers.endpoint(resource);
     if (!endpoint) throw new DeviceError(`can't allocate unregistered device ${resource}`);
     const reused = [...(reusable ?? [])].slice(0, count);
     const ids = [...reused, ...(await this.reserve(endpoint, resource, { count, reused }))];
@@ -276,9 +177,9 @@ export class DeviceManager {
   private available(resource: string, count: number): string[] {
     this.forgetEnded();
     const used = new Set(this.allocations.filter((a) => a.resource === resource).flatMap(({ ids }) => ids));
-    const free = [...(this.resources.get(resource)?.healthy ?? [])].filter(
-      (id) => !used.has(id) && !this.pending.has(`${resource}/${id}`),
-    );
+    const free = this.offers
+      .healthy(resource)
+      .filter((id) => !used.has(id) && !this.pending.has(`${resource}/${id}`));
     if (free.length < count)
       throw new DeviceError(
         `requested number of devices unavailable for ${resource}. Requested: ${count}, Available: ${free.length}`,
@@ -300,7 +201,7 @@ export class DeviceManager {
   }
 
   private save(): void {
-    this.checkpoint.write({ allocations: [...this.allocations], resources: [...this.resources.keys()] });
+    this.checkpoint.write({ allocations: [...this.allocations], resources: this.offers.names() });
   }
 }
 
@@ -308,15 +209,3 @@ function failedCall(error: unknown): never {
   const reason = error instanceof Error ? error.message : String(error);
   throw new DeviceError(`rpc error: ${reason}`, { cause: error });
 }
-
-const gone = (unhealthy: ReadonlySet<string>): Resource => ({
-  endpoint: undefined,
-  healthy: new Set(),
-  unhealthy,
-});
-
-/** Has a domain, which is not Kubernetes' own. Source: v1helper.IsExtendedResourceName. */
-const isExtendedResource = (name: string): boolean =>
-  /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?\/[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(name) &&
-  !name.includes('kubernetes.io/') &&
-  !name.startsWith('requests.');

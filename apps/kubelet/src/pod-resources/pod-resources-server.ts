@@ -4,7 +4,7 @@ import type { Logger } from '@tinkernetes/component-base';
 import { ReadingServer } from '@tinkernetes/grpc';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { NamedDevice } from '../devices/device-manager';
+import type { NamedDevice } from '../devices/offered-devices';
 import { longestSocketPath } from '../devices/plugin-registrar';
 import { isSidecar } from '../pods/pod-facts';
 import type { PodResourcesSource } from './pod-resources';
