@@ -4,7 +4,6 @@ import {
   VolumeAttributesClasses,
   type PersistentVolume,
   type PersistentVolumeClaim,
-  type PersistentVolumeClaimStatus,
 } from '@tinkernetes/api';
 import { ignoreNotFound, keyOf, Quantity } from '@tinkernetes/apimachinery';
 import { formatTime } from '@tinkernetes/component-base';
@@ -12,17 +11,18 @@ import type { Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext } from '../../manager/context';
 import { sameStatus } from '../shared/same-status';
 import { wantsToGrow } from '../volumeexpand/expand-controller';
+import {
+  grown,
+  isInfeasible,
+  waitingForNode,
+  wantsToChange,
+  withCondition,
+  withoutConditions,
+  type Status,
+} from './claim-status';
 import { driverName, type DriverPlugin } from './plugin';
 import { describe } from './provisioner';
 import { bytesOf, capabilityOf } from './volume-object';
-
-/** The driver will answer the same however often it is asked. */
-const infeasible: ReadonlySet<string> = new Set(['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'NOT_FOUND']);
-const isInfeasible = (error: unknown): boolean =>
-  infeasible.has((error as { code?: unknown }).code as string);
-
-type Condition = NonNullable<PersistentVolumeClaimStatus['conditions']>[number];
-type Status = PersistentVolumeClaimStatus;
 
 /**
  * Has the driver grow volumes, and change their attributes, as claims ask for it; the kubelet does the node's part.
@@ -207,40 +207,3 @@ export class Resizer implements Reconciler {
     return formatTime(this.context.clock.now());
   }
 }
-
-/** A bound claim whose class of attributes is not the one that its volume has. */
-export const wantsToChange = ({ spec, status }: PersistentVolumeClaim): boolean =>
-  status?.phase === 'Bound' &&
-  Boolean(spec.volumeAttributesClassName) &&
-  spec.volumeAttributesClassName !== status.currentVolumeAttributesClassName;
-
-const withoutConditions = ({ status }: PersistentVolumeClaim, ...types: string[]): Condition[] =>
-  (status?.conditions ?? []).filter(({ type }) => !types.includes(type));
-const withCondition = (claim: PersistentVolumeClaim, condition: Condition): Condition[] => {
-  const known = claim.status?.conditions?.find(({ type }) => type === condition.type);
-  const lastTransitionTime =
-    known?.status === condition.status ? known.lastTransitionTime : condition.lastTransitionTime;
-  return [...withoutConditions(claim, condition.type), { ...condition, lastTransitionTime }];
-};
-
-const waitingForNode = (claim: PersistentVolumeClaim, storage: string | number, now: string): Status => ({
-  ...claim.status,
-  allocatedResources: { ...claim.status?.allocatedResources, storage },
-  allocatedResourceStatuses: { storage: 'NodeResizePending' },
-  conditions: withCondition(
-    { ...claim, status: { ...claim.status, conditions: withoutConditions(claim, 'Resizing') } },
-    {
-      type: 'FileSystemResizePending',
-      status: 'True',
-      message: 'Waiting for user to (re-)start a pod to finish file system resize of volume on node.',
-      lastTransitionTime: now,
-    },
-  ),
-});
-
-const grown = (claim: PersistentVolumeClaim, storage: string): Status => ({
-  ...claim.status,
-  capacity: { ...claim.status?.capacity, storage },
-  allocatedResourceStatuses: undefined,
-  conditions: withoutConditions(claim, 'Resizing', 'FileSystemResizePending'),
-});
