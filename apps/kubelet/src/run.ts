@@ -1,5 +1,4 @@
 import { linkSignals, type Run, type RunContext } from '@tinkernetes/component-base';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { ensureIdentity, rotateIdentity, type NodeIdentity } from './bootstrap/client-certificate';
@@ -9,6 +8,7 @@ import { accessOfLightNodes, accessOfNode, type ApiAccess } from './node/api-acc
 import { SharedRuntime } from './node/shared-runtime';
 import { StepForwarder } from './node/step-forwarder';
 import { NodeAgent } from './node-agent';
+import { makeDirectory } from './make-directory';
 import type { Options } from './options';
 import { PodResources } from './pod-resources/pod-resources';
 import { KubeletEndpoint } from './server/endpoint';
@@ -40,7 +40,7 @@ export const run: Run<Options> = async (options, outer) => {
   const failed = new AbortController();
   const { signal, release } = linkSignals(outer.signal, failed.signal);
   const context = { ...outer, signal };
-  await mkdir(options.rootDir, { recursive: true });
+  await makeDirectory(options.rootDir);
   const forwarder = new StepForwarder(clock, logger);
   tracer.exportTo((steps) => forwarder.send(steps));
   // Certificates and the runtime don't wait for each other.
@@ -103,7 +103,7 @@ const ofItsOwn = (signal: AbortSignal) => ({ signal: linkSignals(signal).signal 
  * light nodes share is its giver's to renew.
  */
 async function runIdentities(options: Options, context: RunContext, common: Common): Promise<void> {
-  await mkdir(options.rootDir, { recursive: true });
+  await makeDirectory(options.rootDir);
   const access = await common.access;
   if (access) return runNode(options, context, { ...common, access });
   let identity = await ensureIdentity(options, context);

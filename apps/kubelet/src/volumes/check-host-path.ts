@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs';
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
+import { makeDirectory } from '../make-directory';
 import { ignoreMissing } from './atomic-writer';
 
 interface Expectation {
@@ -15,7 +16,7 @@ const file: Expectation = { noun: 'file', is: (found) => found.isFile() };
 /** By type. Source: https://kubernetes.io/docs/concepts/storage/volumes/#hostpath-volume-types */
 const expectations: Readonly<Record<string, Expectation>> = {
   Directory: directory,
-  DirectoryOrCreate: { ...directory, make: (path) => mkdir(path, { recursive: true, mode: 0o755 }) },
+  DirectoryOrCreate: { ...directory, make: (path) => makeDirectory(path, 0o755) },
   File: file,
   FileOrCreate: { ...file, make: (path) => writeFile(path, '', { mode: 0o644 }) },
   Socket: { noun: 'socket file', is: (found) => found.isSocket() },
