@@ -4,17 +4,11 @@ import type { ReconcileResult, Reconciler } from '@tinkernetes/controller';
 import type { ControllerContext, RunnableController } from '../../manager/context';
 import { queueController } from '../../manager/queue-controller';
 import { watchObjects } from '../shared/watch-objects';
-import {
-  detachedSignature,
-  expirationOf,
-  signingTokenOf,
-  tokenNamespace,
-  tokenType,
-} from './bootstrap-tokens';
+import { tokenNamespace, tokenType } from './bootstrap-tokens';
+import { nextExpiration, signedData } from './signed-data';
 
 const configMapName = 'cluster-info';
 const configMapNamespace = 'kube-public';
-const signaturePrefix = 'jws-kubeconfig-';
 const onlyKey = 'cluster-info';
 
 /**
@@ -38,16 +32,10 @@ export function startBootstrapSigner(context: ControllerContext): RunnableContro
     name: 'bootstrap-signer-controller',
     async reconcile(_key, { signal }): Promise<ReconcileResult | void> {
       const configMap = configMaps.lister.get(configMapName, configMapNamespace);
-      const kubeconfig = configMap?.data?.['kubeconfig'];
-      if (!configMap || kubeconfig === undefined) return;
+      if (configMap?.data?.['kubeconfig'] === undefined) return;
       const now = clock.now();
-      const signatures = tokens.lister.list().flatMap((secret) => {
-        const token = signingTokenOf(secret, now);
-        return token ? [[signaturePrefix + token.id, detachedSignature(kubeconfig, token)] as const] : [];
-      });
-      const others = Object.entries(configMap.data ?? {}).filter(([key]) => !key.startsWith(signaturePrefix));
-      const data = Object.fromEntries([...others, ...signatures]);
-      if (!isSame(configMap.data ?? {}, data))
+      const data = signedData(configMap.data, tokens.lister.list(), now);
+      if (data)
         await client
           .for(ConfigMaps)
           .update({ ...configMap, data }, { namespace: configMapNamespace, signal })
@@ -55,15 +43,9 @@ export function startBootstrapSigner(context: ControllerContext): RunnableContro
             // The change that came in between brings the key back.
             if (!isConflict(error)) throw error;
           });
-      const expirations = tokens.lister.list().flatMap((secret) => expirationOf(secret) ?? []);
-      const next = Math.min(...expirations.filter((time) => time > now));
-      return Number.isFinite(next) ? { requeueAfterMs: next - now } : undefined;
+      const next = nextExpiration(tokens.lister.list(), now);
+      return next === undefined ? undefined : { requeueAfterMs: next - now };
     },
   };
   return queueController({ context, queue, reconciler, concurrency: 1 });
-}
-
-function isSame(a: Record<string, string>, b: Record<string, string>): boolean {
-  const keys = Object.keys(b);
-  return Object.keys(a).length === keys.length && keys.every((key) => a[key] === b[key]);
 }

@@ -23,8 +23,15 @@ describe('signingTokenOf', () => {
   ])('%s', (_, token, signs) => expect(signingTokenOf(token, now) !== undefined).toBe(signs));
 });
 
-it('expirationOf is undefined for a token that does not end', () => {
-  expect(expirationOf(secret(good))).toBeUndefined();
+// When the token cleaner deletes it, as upstream's TestCleaner… have it.
+it.each<[string, string, number | undefined]>([
+  ['never, where nothing is said', '', undefined],
+  ['at the time that is said', '2026-01-01T00:00:01Z', now + 1000],
+  ['in the zone that is said', '2026-01-01T01:00:01+01:00', now + 1000],
+  ['at once, where what is said is no time', 'soon', 0],
+  ['at once, where what is said is a day', '2026-01-01', 0],
+])('a token ends %s', (_, expiration, expected) => {
+  expect(expirationOf(secret({ ...good, expiration }))).toBe(expected);
 });
 
 it('detachedSignature is a JWS without its payload', () => {
