@@ -1,7 +1,8 @@
 import { loadSchemas } from '@tinkernetes/api';
 import type { KubeObject } from '@tinkernetes/api';
 import { StatusError } from '../status-error';
-import { applyConfiguration, trackUpdate } from './field-manager';
+import { applyConfiguration } from './apply-configuration';
+import { trackUpdate } from './track-update';
 
 const options = (schema: string, manager: string, apiVersion = 'v1') => ({
   schemas: loadSchemas(),
