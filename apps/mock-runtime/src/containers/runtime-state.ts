@@ -4,12 +4,13 @@ import { CriError, type ContainerConfig, type PodSandboxConfig } from '@tinkerne
 import type { ImageStore } from '../images/image-store';
 import type { NodeNetwork } from '../network/node-network';
 import { Container, nanos } from './container';
+import { checkContainer } from './container-checks';
 import { imageMounts } from './image-mounts';
 import type { ContainerEventType } from '@tinkernetes/cri';
-import { PodIndex } from './pod-index';
 import type { PodNetwork } from './pod-network';
 import { ProcessNamespaces } from './process-namespaces';
 import { RecordStore } from './record-store';
+import { nameOf, RuntimeIndex } from './runtime-index';
 import { hostNetworkOf, type ContainerRecord, type SandboxRecord } from './records';
 import { SharedValues } from './shared-values';
 
@@ -34,13 +35,7 @@ export interface RuntimeEvent {
 
 /** All sandboxes and containers of the node, in memory and on disk. */
 export class RuntimeState {
-  readonly sandboxes = new Map<string, SandboxRecord>();
-  readonly containers = new Map<string, Container>();
-  /** A runtime that many nodes share has tens of thousands: none of them is looked for among all. */
-  private readonly bySandbox = new Map<string, Set<Container>>();
-  private readonly sandboxesByPod = new PodIndex<SandboxRecord>();
-  private readonly containersByPod = new PodIndex<Container>();
-  private readonly sandboxNames = new Map<string, string>();
+  private readonly index = new RuntimeIndex();
   private readonly sandboxStore: RecordStore<SandboxRecord>;
   private readonly containerStore: RecordStore<ContainerRecord>;
   private readonly processes: ProcessNamespaces;
@@ -57,7 +52,7 @@ export class RuntimeState {
   load(): void {
     for (const sandbox of this.sandboxStore.load()) {
       this.values.share(sandbox.config);
-      this.addSandbox(sandbox);
+      this.index.addSandbox(sandbox);
     }
     for (const record of this.containerStore.load()) {
       this.values.share(record.config);
@@ -76,7 +71,7 @@ export class RuntimeState {
         } satisfies Partial<ContainerRecord>);
         this.containerStore.save(record);
       }
-      this.addContainer(this.makeContainer(record, sandbox, image));
+      this.index.addContainer(this.makeContainer(record, sandbox, image));
     }
   }
 
@@ -91,55 +86,36 @@ export class RuntimeState {
     return () => void this.listeners.delete(listener);
   }
 
-  sandbox(id: string): SandboxRecord {
-    const found = this.sandboxes.get(id) ?? onlyOne(this.sandboxes, id);
-    if (!found)
-      throw new CriError('NOT_FOUND', `an error occurred when try to find sandbox "${id}": not found`);
-    return found;
+  get sandboxes(): ReadonlyMap<string, SandboxRecord> {
+    return this.index.sandboxes;
   }
 
+  get containers(): ReadonlyMap<string, Container> {
+    return this.index.containers;
+  }
+
+  /** By its id or the beginning of it; throws CriError. */
+  sandbox(id: string): SandboxRecord {
+    return this.index.sandbox(id);
+  }
+
+  /** By its id or the beginning of it; throws CriError. */
   container(id: string): Container {
-    const found = this.containers.get(id) ?? onlyOne(this.containers, id);
-    if (!found)
-      throw new CriError('NOT_FOUND', `an error occurred when try to find container "${id}": not found`);
-    return found;
+    return this.index.container(id);
   }
 
   containersOf(sandboxId: string): Container[] {
-    return [...(this.bySandbox.get(sandboxId) ?? [])];
+    return this.index.containersOf(sandboxId);
   }
 
   /** All that the selector may match, and not many more. */
   sandboxesFor(labelSelector: Readonly<Record<string, string>> | undefined): Iterable<SandboxRecord> {
-    return this.sandboxesByPod.candidates(labelSelector) ?? this.sandboxes.values();
+    return this.index.sandboxesFor(labelSelector);
   }
 
   /** All that the selector may match, and not many more. */
   containersFor(labelSelector: Readonly<Record<string, string>> | undefined): Iterable<Container> {
-    return this.containersByPod.candidates(labelSelector) ?? this.containers.values();
-  }
-
-  private addSandbox(record: SandboxRecord): void {
-    this.sandboxes.set(record.id, record);
-    this.sandboxesByPod.add(record.config.labels, record);
-    this.sandboxNames.set(nameOf(record.config), record.id);
-  }
-
-  private forgetSandbox(record: SandboxRecord): void {
-    const { id, config } = record;
-    this.sandboxes.delete(id);
-    this.sandboxesByPod.delete(config.labels, record);
-    this.bySandbox.delete(id);
-    if (this.sandboxNames.get(nameOf(config)) === id) this.sandboxNames.delete(nameOf(config));
-  }
-
-  private addContainer(container: Container): void {
-    const { id, sandboxId, config } = container.record;
-    this.containers.set(id, container);
-    this.containersByPod.add(config.labels, container);
-    const own = this.bySandbox.get(sandboxId);
-    if (own) own.add(container);
-    else this.bySandbox.set(sandboxId, new Set([container]));
+    return this.index.containersFor(labelSelector);
   }
 
   async runSandbox(
@@ -154,7 +130,7 @@ export class RuntimeState {
         'UNKNOWN',
         `failed to get sandbox runtime: no runtime for "${runtimeHandler}" is configured`,
       );
-    const existing = this.sandboxNames.get(nameOf(config));
+    const existing = this.index.sandboxNamed(config);
     if (existing !== undefined)
       throw new CriError(
         'UNKNOWN',
@@ -170,12 +146,12 @@ export class RuntimeState {
       netns: '',
       ips: [],
     };
-    this.addSandbox(record);
+    this.index.addSandbox(record);
     try {
       if (hostNetworkOf(config)) record.ips = [];
       else Object.assign(record, await podNetwork.setUp(id, config, traceParent));
     } catch (error) {
-      this.forgetSandbox(record);
+      this.index.forgetSandbox(record);
       const message = error instanceof Error ? error.message : String(error);
       throw new CriError('UNKNOWN', `failed to setup network for sandbox "${id}": ${message}`, {
         cause: error,
@@ -209,7 +185,7 @@ export class RuntimeState {
     if (!record) return;
     await this.stopSandbox(id);
     for (const container of this.containersOf(id)) await this.removeContainer(container.record.id);
-    this.forgetSandbox(record);
+    this.index.forgetSandbox(record);
     this.sandboxStore.delete(id);
     this.emit('CONTAINER_DELETED_EVENT', id, id);
   }
@@ -231,7 +207,7 @@ export class RuntimeState {
         `failed to reserve container name "${name}": name "${name}" is reserved for "${taken.record.id}"`,
       );
     }
-    validate(config);
+    checkContainer(config);
     const wanted = config.image?.image ?? '';
     const image = this.options.images.find(wanted);
     if (!image) throw new CriError('NOT_FOUND', `failed to resolve image "${wanted}": not found`);
@@ -252,7 +228,7 @@ export class RuntimeState {
       reason: '',
       message: '',
     };
-    this.addContainer(this.makeContainer(record, sandbox, image));
+    this.index.addContainer(this.makeContainer(record, sandbox, image));
     this.containerStore.save(record);
     this.emit('CONTAINER_CREATED_EVENT', record.id, sandbox.id);
     return record.id;
@@ -267,9 +243,7 @@ export class RuntimeState {
     const container = this.containers.get(id);
     if (!container) return;
     await container.stop(0);
-    this.containers.delete(id);
-    this.containersByPod.delete(container.record.config.labels, container);
-    this.bySandbox.get(container.record.sandboxId)?.delete(container);
+    this.index.forgetContainer(container);
     this.containerStore.delete(id);
     this.emit('CONTAINER_DELETED_EVENT', id, container.record.sandboxId);
   }
@@ -306,30 +280,4 @@ export class RuntimeState {
   }
 }
 
-/** What containerd refuses of a container. */
-function validate({ linux, mounts }: ContainerConfig): void {
-  const context = linux?.securityContext;
-  if (context?.runAsGroup && !context.runAsUser && context.runAsUsername === '')
-    throw new CriError('UNKNOWN', `user group "${context.runAsGroup.value}" is specified without user`);
-  for (const { containerPath, readonly, recursiveReadOnly, propagation } of mounts) {
-    if (!recursiveReadOnly) continue;
-    if (!readonly)
-      throw new CriError('UNKNOWN', `recursive read-only mount ${containerPath} must be read-only`);
-    if (propagation !== 'PROPAGATION_PRIVATE')
-      throw new CriError(
-        'UNKNOWN',
-        `recursive read-only mount ${containerPath} must have private propagation, not ${propagation}`,
-      );
-  }
-}
-
 const isStopped = ({ state }: SandboxRecord): boolean => state === 'SANDBOX_NOTREADY';
-
-function onlyOne<T>(map: ReadonlyMap<string, T>, prefix: string): T | undefined {
-  if (prefix === '') return undefined;
-  const found = [...map].filter(([id]) => id.startsWith(prefix));
-  return found.length === 1 ? found[0]?.[1] : undefined;
-}
-
-const nameOf = ({ metadata }: PodSandboxConfig): string =>
-  `${metadata?.name}_${metadata?.namespace}_${metadata?.uid}_${metadata?.attempt}`;
