@@ -371,7 +371,19 @@ describe('kubelet', () => {
     await eventually(() => kubelet.runtime.container('hangs-main') === undefined);
   });
 
-  it('ends a pod also while its image is being pulled, and has the image afterwards', async () => {
+  it.each<[string, string, object]>([
+    ['its image is', 'pulls', { containers: [{ name: 'pulls-main', image: 'example.com/large:1' }] }],
+    [
+      'an image that it mounts is',
+      'mounts',
+      {
+        volumes: [{ name: 'v', image: { reference: 'example.com/large:2' } }],
+        containers: [
+          { name: 'mounts-main', image: 'busybox', volumeMounts: [{ name: 'v', mountPath: '/v' }] },
+        ],
+      },
+    ],
+  ])('ends a pod also while %s being pulled, and has the image afterwards', async (_, name, spec) => {
     let arrive: () => void = () => undefined;
     const pulled = new Promise<void>((resolve) => (arrive = resolve));
     const asked = new Promise<void>((resolve) => {
@@ -381,19 +393,20 @@ describe('kubelet', () => {
       };
     });
     try {
-      await kubelet.create('pulls', { containers: [{ name: 'pulls-main', image: 'example.com/large:1' }] });
+      await kubelet.create(name, spec);
       await asked;
-      await kubelet.client.for(Pods).delete('pulls', { namespace: 'default' });
+      await kubelet.client.for(Pods).delete(name, { namespace: 'default' });
       await eventually(async () => {
-        const gone = await kubelet.get('pulls').catch((error: unknown) => error);
+        const gone = await kubelet.get(name).catch((error: unknown) => error);
         expect(isNotFound(gone)).toBe(true);
       });
     } finally {
       arrive();
       kubelet.runtime.onPull = () => undefined;
     }
-    await eventually(() => kubelet.runtime.images.has('example.com/large:1'));
-    expect(kubelet.runtime.container('pulls-main')).toBeUndefined();
+    const large = name === 'pulls' ? 'example.com/large:1' : 'example.com/large:2';
+    await eventually(() => kubelet.runtime.images.has(large));
+    expect(kubelet.runtime.container(`${name}-main`)).toBeUndefined();
   });
 
   it('resizes a running container in place, and restarts it where its policy says so', async () => {

@@ -122,8 +122,8 @@ export class ContainerStarter {
     let ready: ReadyImage;
     let volumeImages: ReadonlyMap<string, string>;
     try {
-      volumeImages = await at.imageVolumes.of(container);
       // A pull that nobody waits for any more goes on: the image may be wanted again.
+      volumeImages = await unlessAborted(at.signal, at.imageVolumes.of(container));
       const found = images.ensure({
         pod,
         image: container.image ?? '',
