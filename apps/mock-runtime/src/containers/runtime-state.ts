@@ -5,6 +5,7 @@ import type { ImageStore } from '../images/image-store';
 import type { NodeNetwork } from '../network/node-network';
 import { Container, nanos } from './container';
 import { checkContainer } from './container-checks';
+import { makeMissingHostPaths } from './host-paths';
 import { imageMounts } from './image-mounts';
 import type { ContainerEventType } from '@tinkernetes/cri';
 import type { PodNetwork } from './pod-network';
@@ -212,6 +213,7 @@ export class RuntimeState {
     const image = this.options.images.find(wanted);
     if (!image) throw new CriError('NOT_FOUND', `failed to resolve image "${wanted}": not found`);
     imageMounts(config, (name) => this.options.images.find(name));
+    makeMissingHostPaths(config.mounts);
     const { logDirectory } = sandbox.config;
     const record: ContainerRecord = {
       id: this.options.random.hex(32),
