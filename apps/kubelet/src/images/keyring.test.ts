@@ -45,14 +45,18 @@ describe('credentialsFor', () => {
     });
   });
 
-  it('knows whose they are, and passes over what is no configuration', () => {
-    const broken: Secret = { metadata: { name: 'broken' }, data: { '.dockerconfigjson': base64('{') } };
-    const found = credentialsFor('r.example/app', [
-      broken,
-      secret('good', { 'r.example': { username: 'me' } }),
-    ]);
+  it('knows whose they are', () => {
+    const found = credentialsFor('r.example/app', [secret('good', { 'r.example': { username: 'me' } })]);
     expect(found.map((c) => c.secret)).toEqual([{ name: 'good', namespace: 'ns', uid: 'uid-good' }]);
   });
+
+  it.each(['{', 'null', '"text"', '[]', '{"auths":null}', '{"auths":7}', '{"auths":{"r.example":null}}'])(
+    'passes over %s, which is no configuration',
+    (text) => {
+      const data = { '.dockerconfigjson': base64(text) };
+      expect(credentialsFor('r.example/app', [{ metadata: { name: 'broken' }, data }])).toEqual([]);
+    },
+  );
 });
 
 it.each([

@@ -36,12 +36,19 @@ function entriesOf(secret: Pick<Secret, 'data'>): Array<[string, DockerEntry]> {
   const legacy = secret.data?.['.dockercfg'];
   const text = modern ?? legacy;
   if (text === undefined) return [];
+  const parsed = parse(Buffer.from(text, 'base64').toString());
+  const auths = modern === undefined ? parsed : (parsed as { auths?: unknown } | null | undefined)?.auths;
+  if (typeof auths !== 'object' || auths === null) return [];
+  return Object.entries(auths)
+    .filter(([, entry]: [string, unknown]) => typeof entry === 'object' && entry !== null)
+    .map(([key, entry]: [string, DockerEntry]) => [normalize(key), entry]);
+}
+
+function parse(text: string): unknown {
   try {
-    const parsed = JSON.parse(Buffer.from(text, 'base64').toString()) as Record<string, DockerEntry>;
-    const auths = modern ? (parsed as { auths?: Record<string, DockerEntry> }).auths : parsed;
-    return Object.entries(auths ?? {}).map(([key, entry]) => [normalize(key), entry]);
+    return JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return [];
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
