@@ -1,7 +1,7 @@
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { announceAlone, componentsAlone, statusAlone } from './components-alone';
+import { announceAlone, componentsAlone, requireFree, statusAlone } from './components-alone';
 import { ClusterLayout } from './layout';
 
 describe('components that run alone', () => {
@@ -36,5 +36,20 @@ describe('components that run alone', () => {
     // No process has such an id: the kernel gives none above 4194304.
     await announceAlone(layout, { instance: 'scheduler', pid: 2 ** 30, info: {} });
     expect(await componentsAlone(layout)).toEqual([]);
+  });
+
+  it.each([
+    ['kubelet', 'kubelet-node-1', 'kubelet-node-1 runs already (pid 7): stop the cluster and start it with'],
+    ['kubelet', 'kubelet-node-2', undefined],
+    // One of them leads, the other stands by.
+    ['scheduler', 'scheduler', undefined],
+  ])('may begin beside the cluster where nobody is in their place: %s as %s', (app, instance, refusal) => {
+    const running = [
+      { instance: 'kubelet-node-1', pid: 7 },
+      { instance: 'scheduler', pid: 8 },
+    ];
+    const start = () => requireFree({ app, instance }, running);
+    if (refusal === undefined) expect(start).not.toThrow();
+    else expect(start).toThrow(refusal);
   });
 });

@@ -1,5 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { UsageError } from '@tinkernetes/component-base';
 import type { ComponentStatus } from '../launcher/supervisor';
 import type { ClusterLayout } from './layout';
 import { writeAtomically } from './state';
@@ -49,6 +50,25 @@ export const statusAlone = ({ instance, pid, info }: ComponentAlone): ComponentS
   restarts: 0,
   info,
 });
+
+/** Those of which one leads and the others wait. */
+const elected: readonly string[] = ['controller-manager', 'scheduler'];
+
+/**
+ * A UsageError where the instance runs already: two would take each other's sockets and ports. `running` is what runs of
+ * the cluster, supervised or alone.
+ */
+export function requireFree(
+  { app, instance }: { app: string; instance: string },
+  running: ReadonlyArray<{ instance: string; pid?: number }>,
+): void {
+  const other = elected.includes(app) ? undefined : running.find((c) => c.instance === instance);
+  if (!other) return;
+  const pid = other.pid === undefined ? '' : ` (pid ${other.pid})`;
+  throw new UsageError(
+    `${instance} runs already${pid}: stop the cluster and start it with \`--without ${app}\` first`,
+  );
+}
 
 async function unlessGone<T>(reading: Promise<T>): Promise<T | undefined> {
   try {

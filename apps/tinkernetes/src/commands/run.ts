@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { createLogger, parseFlags, realClock, UsageError, type FlagSpec } from '@tinkernetes/component-base';
 import { allSpecs, apiserverSpec, localSite, type ComponentSpec } from '../cluster/component-specs';
-import { announceAlone } from '../cluster/components-alone';
+import { announceAlone, componentsAlone, requireFree } from '../cluster/components-alone';
+import { askCluster } from '../cluster/control-socket';
 import { ClusterLayout } from '../cluster/layout';
 import { readState } from '../cluster/state';
 import { createInProcessLauncher } from '../launcher/in-process-launcher';
@@ -31,6 +32,8 @@ export const run: Command = {
       throw new UsageError(`no cluster in ${options.dataDir} yet: start one with \`tinkernetes up\` first`);
     const context = { layout, site: localSite, options };
     const spec = findSpec(name, [apiserverSpec(context, state.apiPort), ...allSpecs(context, options)]);
+    const report = await askCluster(layout, 'GET', '/status');
+    requireFree(spec, [...(report?.components ?? []), ...(await componentsAlone(layout))]);
     process.stderr.write(`${spec.app} ${spec.argv.join(' ')}\n`);
     const logger = createLogger({ component: spec.instance, verbosity: options.verbosity });
     const component = createInProcessLauncher({ loggerOf: () => logger }).start(spec);
