@@ -9,6 +9,7 @@ import { duration, readConfiguration } from './kubelet-configuration';
 import { parseReserved, type Reserved } from './node/reserved';
 import { parseAllowedSysctls } from './pods/sysctls';
 import { shutdownPeriods, type ShutdownPeriod } from './shutdown/shutdown-periods';
+import { validateOptions } from './validate-options';
 
 export { flags };
 
@@ -91,7 +92,7 @@ export async function toOptions(values: FlagValues<typeof flags>): Promise<Optio
   const rootDir = values['root-dir'];
   const certDir = values['cert-dir'] ?? join(rootDir, 'pki');
   const runtimeEndpoint = choose('container-runtime-endpoint', config.containerRuntimeEndpoint);
-  return {
+  const options: Options = {
     nodeName: (values['hostname-override'] ?? hostname()).toLowerCase(),
     nodes: values.nodes,
     ownerLabel: undefined,
@@ -189,6 +190,8 @@ export async function toOptions(values: FlagValues<typeof flags>): Promise<Optio
     containerLogMaxSize: Quantity.parse(config.containerLogMaxSize ?? '10Mi').value(),
     containerLogMaxFiles: config.containerLogMaxFiles ?? 5,
   };
+  validateOptions(options);
+  return options;
 }
 
 /** A flag that differs from its default goes before the configuration file. */
