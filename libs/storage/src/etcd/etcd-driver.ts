@@ -16,6 +16,7 @@ import { CompactedError, FutureRevisionError, StorageUnusableError } from '../ty
 import { EtcdClient, isOutOfRange, type EtcdClientOptions } from './etcd-client';
 import type { EtcdEvent, EtcdKeyValue, RangeRequest, RequestOp } from './messages';
 import { watchStream, type WatchRange } from './watch-stream';
+import { WrittenTraces } from './written-traces';
 
 export interface EtcdOptions extends Pick<EtcdClientOptions, 'endpoints' | 'tls' | 'user'> {
   /** Before every key; '' is upstream's layout, `/registry/…`. */
@@ -33,7 +34,6 @@ const putEvent = 0;
 const toTheEnd = Buffer.from([0]);
 /** All keys of the store begin with a slash; this one doesn't, so no read finds it. */
 const markerKey = 'tinkernetes_progress';
-const maxTraces = 10_000;
 const reconnectMs = 200;
 /** When the watch stands still for so long before a revision that somebody asked for, a marker is written. */
 const markAfterMs = 300;
@@ -50,7 +50,7 @@ export class EtcdDriver implements Driver {
   readonly numbersByItself = true;
   private readonly client: EtcdClient;
   private readonly all: WatchRange;
-  private readonly traces = new Map<string, string>();
+  private readonly traces = new WrittenTraces();
   private readonly stopping = new AbortController();
   private following: Promise<void> = Promise.resolve();
   private followed = 0;
@@ -114,17 +114,21 @@ export class EtcdDriver implements Driver {
     const operation: RequestOp = put
       ? { request_put: { key: wireKey, value: put.value, lease: await this.lease(put.expiresAt) } }
       : { request_delete_range: { key: wireKey, prev_kv: false } };
-    const { header, succeeded, responses } = await this.client.call('KV/Txn', {
-      compare: [{ result: equal, target: modRevision, key: wireKey, mod_revision: expectedRevision }],
-      success: [before, operation],
-      failure: [before],
+    const { header, succeeded, responses } = await this.traces.during(key, put, async () => {
+      const answer = await this.client.call('KV/Txn', {
+        compare: [{ result: equal, target: modRevision, key: wireKey, mod_revision: expectedRevision }],
+        success: [before, operation],
+        failure: [before],
+      });
+      if (answer.succeeded && put?.trace !== undefined)
+        this.traces.remember(key, answer.header.revision, put.trace);
+      return answer;
     });
     const found = responses[0]?.response_range?.kvs[0];
     const previous = found && this.version(found);
     if (!succeeded) return { kind: 'refused', current: previous };
     const { revision } = header;
     if (!put) return { kind: 'written', change: { revision, key, current: undefined, previous } };
-    if (put.trace !== undefined) this.rememberTrace(key, revision, put.trace);
     const current: StoredVersion = {
       key,
       value: put.value,
@@ -268,7 +272,7 @@ export class EtcdDriver implements Driver {
     return events.flatMap(({ type, kv, prev_kv }) => {
       const key = this.nameOf(kv);
       if (!key.startsWith('/')) return [];
-      const current = type === putEvent ? this.version(kv) : undefined;
+      const current = type === putEvent ? this.arrived(kv) : undefined;
       return [{ revision: kv.mod_revision, key, current, previous: prev_kv && this.version(prev_kv) }];
     });
   }
@@ -277,15 +281,17 @@ export class EtcdDriver implements Driver {
     const key = this.nameOf(kv);
     const { value, create_revision: createRevision, mod_revision, version } = kv;
     const stored: StoredVersion = { key, value, createRevision, modRevision: mod_revision, version };
-    const trace = this.traces.get(`${mod_revision} ${key}`);
+    const trace = this.traces.of(key, mod_revision);
     if (trace !== undefined) stored.trace = trace;
     return stored;
   }
 
-  private rememberTrace(key: string, revision: number, trace: string): void {
-    this.traces.set(`${revision} ${key}`, trace);
-    const [oldest] = this.traces.keys();
-    if (this.traces.size > maxTraces && oldest !== undefined) this.traces.delete(oldest);
+  /** What an event brings. */
+  private arrived(kv: EtcdKeyValue): StoredVersion {
+    const stored = this.version(kv);
+    const trace = this.traces.ofEvent(stored.key, { revision: stored.modRevision, value: stored.value });
+    if (trace !== undefined) stored.trace = trace;
+    return stored;
   }
 
   private nameOf({ key }: EtcdKeyValue): string {
